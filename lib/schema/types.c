@@ -158,7 +158,7 @@ int schema_is_constant(struct converter *c, const struct json *s, const struct j
 		return index_find(&c->index, list, value->s, value->n) != NULL;
 	for (const struct json *v = list->child; v; v = v->next, compared++)
 		if (schema_equal(v, value))
-			return 1;
+			break;
 	schema_work(c, compared / 64);
-	return 0;
+	return compared < list->n;
 }

@@ -66,7 +66,7 @@ static struct jv integers(struct env *e, int op, int64_t a, int64_t b)
 
 static struct jv floats(struct env *e, int op, double a, double b)
 {
-	double m;
+	double m, q;
 
 	switch (op) {
 	case '+':
@@ -83,9 +83,17 @@ static struct jv floats(struct env *e, int op, double a, double b)
 	if (op == '/')
 		return jv_float(a / b);
 	m = fmod(a, b);
-	if (m != 0 && (m < 0) != (b < 0))
+	q = (a - m) / b;
+	if (m == 0) {
+		m = copysign(0, b);
+	} else if ((m < 0) != (b < 0)) {
 		m += b;
-	return jv_float(op == '%' ? m : floor((a - m) / b + 0.5));
+		q -= 1;
+	}
+	if (op == '%')
+		return jv_float(m);
+	/* q is near a whole number */
+	return jv_float(q != 0 ? floor(q) + (q - floor(q) > 0.5) : copysign(0, a / b));
 }
 
 static struct jv add_text(struct env *e, struct jv a, struct jv b)

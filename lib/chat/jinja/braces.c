@@ -7,17 +7,19 @@ static struct format_field read_spec(struct env *e, struct jv s)
 {
 	struct format_field f = format_none;
 	struct jv rest = s, first;
+	bool filled = false;
 	int32_t c;
 
 	if (jv_next(&rest, &first, &c) && (f.align = format_take(&rest, "<>^="))) {
 		f.fill = first;
+		filled = true;
 		s = rest;
 	} else {
 		f.align = format_take(&s, "<>^=");
 	}
 	f.sign = format_take(&s, "+- ");
 	f.alternate = format_take(&s, "#");
-	if (format_take(&s, "0")) {
+	if (!filled && format_take(&s, "0")) {
 		f.fill = jv_str("0", 1);
 		f.align = f.align ? f.align : '=';
 	}

@@ -111,6 +111,7 @@ static void put_integer(struct env *e, const struct format_field *f, struct jv v
 static void spell_plain(char *s, size_t size, double d, int precision)
 {
 	int digits = precision ? precision : 1;
+	char *exponent, *end;
 
 	if (precision < 0) {
 		json_spell_float(s, d);
@@ -119,10 +120,17 @@ static void spell_plain(char *s, size_t size, double d, int precision)
 	snprintf(s, size, "%.*g", digits, d);
 	if (!isfinite(d) || strpbrk(s, ".e"))
 		return;
-	if (strlen(s) - (*s == '-') < (size_t)digits)
+	if (strlen(s) - (*s == '-') < (size_t)digits) {
 		strcat(s, ".0");
-	else
-		snprintf(s, size, "%.*e", digits - 1, d);
+		return;
+	}
+	snprintf(s, size, "%.*e", digits - 1, d);
+	if (!strchr(s, '.'))
+		return;
+	for (exponent = end = strchr(s, 'e'); end[-1] == '0'; end--)    /* zeros at the end of the fraction */
+		;
+	end -= end[-1] == '.';
+	memmove(end, exponent, strlen(exponent) + 1);
 }
 
 static void put_float(struct env *e, const struct format_field *f, double d)
@@ -159,7 +167,7 @@ void format_put_text(struct env *e, const struct format_field *f, struct jv v, c
 	}
 	if (f->precision >= 0)
 		v.n = (uint32_t)text_offset(v.s, v.n, f->precision);
-	format_padded(e, v, f->fill, f->width, f->align ? f->align : usual, 0);
+	format_padded(e, v, f->fill, f->width, f->align && f->align != '=' ? f->align : usual, 0);
 }
 
 void format_put(struct env *e, const struct format_field *f, struct jv v)

@@ -59,7 +59,7 @@ static struct format_field percent_field(struct env *e, struct percent *p)
 			f.alternate = true;
 		else if (c == '0')
 			f.zero = true;
-		else
+		else if (f.sign != '+')
 			f.sign = c;
 	}
 	f.width = percent_number(e, p);
@@ -75,6 +75,7 @@ static struct format_field percent_field(struct env *e, struct percent *p)
 	f.type = format_take(&p->rest, "sradiuxXoeEfFgGc%");
 	if (!f.type)
 		env_fail(e, "incomplete or unsupported format");
+	f.precision = f.type == 'c' ? -1 : f.precision;
 	return f;
 }
 

@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static void put_string_repr(struct env *e, struct jv v)
@@ -145,6 +146,8 @@ static void put_json_nested(struct env *e, struct json_writer *w, struct jv v, b
 			char out[32];
 			const char *s = spelling(out, key, json_constants);
 
+			if (key.kind == JV_FLOAT && !isfinite(key.d))
+				s = isnan(key.d) ? "NaN" : key.d > 0 ? "Infinity" : "-Infinity";
 			if (key.kind == JV_TUPLE)
 				env_fail(e, "keys must be str, int, float, bool or None, not tuple");
 			json_key(w, s ? s : key.s, s ? strlen(s) : key.n);

@@ -71,20 +71,18 @@ int32_t text_upper(int32_t c)
 	for (const struct cased *t = cased; t < cased_end; t++)
 		if (c >= t->first && c <= t->last)
 			return t->up ? c + t->up : (c & 1) == (t->odd & 1) ? c - 1 : c;
-	return c == 0x131 ? 'I' : c;
+	for (const struct unicode_run *r = unicode_lowers; c >= 0x80 && r < unicode_lowers + unicode_n_lowers; r++) {
+		uint32_t further = (uint32_t)c - r->to;
+
+		if (further <= r->last - r->first && further % r->every == 0)
+			return (int32_t)(r->first + further);
+	}
+	return c == 0x131 ? 'I' : c == 0x17f ? 'S' : c;
 }
 
 int32_t text_lower(int32_t c)
 {
-	if (c < 0x80)
-		return c >= 'A' && c <= 'Z' ? c + 32 : c;
-	for (const struct cased *t = cased; t < cased_end; t++) {
-		if (!t->up && c >= t->first && c <= t->last)
-			return (c & 1) == (t->odd & 1) ? c : c + 1;
-		if (t->up && c >= t->first + t->up && c <= t->last + t->up && c - t->up != 0xb5 && c - t->up != 0x3c2)
-			return c - t->up;
-	}
-	return c;
+	return c < 0 ? c : (int32_t)unicode_lower((uint32_t)c);
 }
 
 unsigned text_recase(char out[4], int32_t c, enum text_case to, bool first)
