@@ -49,13 +49,13 @@ struct matrix {                 /* W[rows × cols], row-major in the mapping; bo
 	size_t row_bytes;
 };
 
-/* A batch of activation columns, packed for products with one kind of weights. The backend defines the layout. */
 /* Q8_I16: the integers of Q8 stored as int16, where a backend multiplies those faster. */
 enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };
 
+/* A batch of activation columns, packed for products with one kind of weights. The backend defines the layout. */
 struct acts {
 	enum acts_kind kind;
-	size_t k, n;            /* elements of a column; columns of this batch */
+	size_t k, n;            /* elements of a column; columns of this batch, at least 1 */
 	/* acts_bytes(kind, k, n) bytes, 64-byte aligned, the caller's; acts_pack() writes all */
 	void *data;
 };
@@ -172,9 +172,9 @@ struct kernels {
 	const char *name;
 	enum system_feature needs;      /* what the CPU must have */
 
-	/* Products. Bytes for up to n columns of k elements (of fewer elements it may be more); pack fills columns
-	 * [c0, c1) from x[(c − c0)·stride ...]; c0 is a multiple of acts_columns and so is c1 unless it is n, so that
-	 * threads can share the work. */
+	/* Products. acts_bytes(): for up to n columns of k elements; it does not grow with k alone, so for several k
+	 * take the maximum. acts_pack() fills columns [c0, c1) from x[(c − c0)·stride ...]; c0 is a multiple of
+	 * acts_columns and so is c1 unless it is n, so that threads can share the work. */
 	size_t acts_columns;
 	size_t (*acts_bytes)(enum acts_kind kind, size_t k, size_t n);
 	void (*acts_pack)(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
@@ -199,8 +199,8 @@ struct kernels {
 	void (*unary)(enum unary f, float *y, const float *x, size_t n);
 	void (*xielu)(const struct xielu *f, float *y, const float *x, size_t n);
 
-	/* y = w[0] · x[0] + w[1] · x[1] + ... + bias, element by element and in this order, each product rounded;
-	 * bias NULL: none */
+	/* y[n] = w[0][n] · x[0][n] + w[1][n] · x[1][n] + ... + bias[n], element by element and in this order, each
+	 * product rounded; taps is at least 1; bias NULL: none */
 	void (*taps)(float *y, const float *const w[], const float *const x[], size_t taps, const float *bias,
 	             size_t n);
 	/* y[r][c] = fma(a[r][i], b[i][c], y[r][c]) for i < n, ascending */
@@ -208,7 +208,7 @@ struct kernels {
 	/* y[r][c] = the sum of a[r][i] · b[c][i] over i < n; a_step is 1 */
 	void (*dots)(const struct chain_job *job);
 
-	/* score_part() of lib/sampler/score.h */
+	/* score_part() of lib/sampler/score.h: block b of row[n_vocab] */
 	void (*score)(const float *row, size_t n_vocab, int32_t id, size_t b, struct score_part *part);
 
 	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]. (a, b) becomes (a·c − b·s, a·s + b·c), computed

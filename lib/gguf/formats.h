@@ -1,9 +1,8 @@
 /* formats: the tensor types that we compute with, one row each. Layouts are ggml's, as published with its file
  * format.
  *
- * A new quantised type takes three edits: its struct and its reader (blocks.h, blocks.c), a row below, and an
- * unpacker for the vector units (fwd/kernels/simd/unpack.h). Ids, names, sizes, dequantisation, the choice of
- * kernels and the tests follow from the row. */
+ * fwd/kernels/README.md says what a new quantised type takes. Ids, names, sizes, dequantisation, the choice of kernels
+ * and the tests follow from its row. */
 #ifndef FORMATS_H
 #define FORMATS_H
 

@@ -34,7 +34,7 @@ struct state {
 	uint32_t next;          /* a frame's: what comes after it */
 	uint32_t near[MATCHER_NEAR];
 	uint32_t entered;       /* the last step that expanded this frame */
-	uint64_t kinds;         /* mask.c's: the kinds (trie.h) that lead to `usual`; KINDS_KNOWN once computed */
+	uint64_t kinds;         /* kinds.c's: the kinds (trie.h) that lead to `usual`; KINDS_KNOWN once computed */
 	uint32_t usual;
 	uint32_t row;           /* index in rows[] of the states after each class of bytes, plus 1; 0: not computed */
 };

@@ -35,8 +35,8 @@ _Noreturn void env_fail(struct env *e, const char *format, ...) __attribute__((f
 _Noreturn void env_full(struct env *e);         /* out of memory */
 _Noreturn void env_exhausted(struct env *e);    /* out of steps */
 
-/* Counts work. A step is about 30 ns. Code that loops over text or items charges for it, so that the limit on steps
- * bounds the time. */
+/* Counts work. A step is about 30 ns. Code that loops over text or items charges for it, at least one step for each
+ * iteration whose cost its callees do not bound, so that the limit on steps bounds the time. */
 static inline void env_tick(struct env *e, uint64_t steps)
 {
 	if (steps > (uint64_t)e->steps)
