@@ -7,6 +7,7 @@
 
 #include "lib/grammar/grammar.h"
 #include "lib/grammar/mask.h"
+#include "lib/grammar/match.h"
 #include "check.h"
 #include "mkrandom.h"
 #include "oracle.h"
@@ -631,6 +632,26 @@ static void test_apply(void)
 	check(!wrong, "mask_apply: %d logits are wrong", wrong);
 }
 
+/* A text that has ended stays so when the states of others are thrown away. */
+static void test_ended(void)
+{
+	static const uint32_t reach[2];
+	struct why w = { "" };
+	struct grammar *g = parse("root ::= \"a\"*", &w);
+	struct held_state begun, ended;
+	struct matcher m;
+
+	if (!check(g && !matcher_open(&m, g, reach, &w), "a matcher: %s", w.text))
+		return;
+	matcher_hold(&m, &begun, matcher_start(&m));
+	matcher_hold(&m, &ended, STATE_DEAD);
+	check(!matcher_flush(&m), "a flush");
+	check(ended.state == STATE_DEAD && !matcher_ends(&m, ended.state) && matcher_ends(&m, begun.state),
+		"an ended text may end again");
+	matcher_close(&m);
+	grammar_free(g);
+}
+
 int main(void)
 {
 	test_errors();
@@ -640,6 +661,7 @@ int main(void)
 	test_json();
 	test_counts();
 	test_flush();
+	test_ended();
 	test_hostile();
 	test_damage();
 	return check_end("grammar");
