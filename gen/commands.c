@@ -13,8 +13,8 @@
 #include "lib/base/system.h"
 #include "lib/sampler/opts.h"
 #include "console.h"
-#include "layout.h"
 #include "convert.h"
+#include "layout.h"
 #include "pipeline.h"
 #include "show.h"
 

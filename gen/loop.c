@@ -189,6 +189,19 @@ int loop_no_ids(struct loop *l, struct why *w)
 	return why(w, "%s: logits, where a sampler's ids are expected", l->back.name);
 }
 
+/* The position of a frame that came back, whose first `before` ids the sequence has already. The first position that is
+ * known tells where the sequence begins. */
+static uint32_t place(struct loop *l, uint32_t pos, uint32_t before)
+{
+	if (pos == FRAME_APPEND)
+		return l->base + (uint32_t)l->seq.n - before;
+	if (!l->placed) {
+		l->placed = 1;
+		l->base = pos + before - (uint32_t)l->seq.n;
+	}
+	return pos;
+}
+
 /* Sends a canvas to fwd, which then has the ids before its first mask. */
 static int canvas_back(struct loop *l, const struct frame *f, struct why *w)
 {
@@ -198,12 +211,7 @@ static int canvas_back(struct loop *l, const struct frame *f, struct why *w)
 
 	if (l->reason)
 		return 0;
-	if (!l->placed && out.pos != FRAME_APPEND) {
-		l->placed = 1;
-		l->base = out.pos + 1 - (uint32_t)l->seq.n;
-	}
-	if (out.pos == FRAME_APPEND)
-		out.pos = l->base + (uint32_t)l->seq.n - 1;
+	out.pos = place(l, out.pos, 1);
 	/* the first canvas of this generation begins with the last id of its prompt */
 	if (l->stale && l->n_prompt && (out.pos != l->base + l->n_prompt - 1 || *ids != l->seq.id[l->n_prompt - 1]))
 		return 0;
@@ -231,16 +239,11 @@ static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 {
 	const int32_t *ids = l->payload;
 	size_t n = 0, accepted, from;
-	uint32_t pos = f->pos;
+	uint32_t pos;
 
 	if (l->reason || !(f->flags & FRAME_SAMPLED) || !f->rows)
 		return write_copy(l, f, w);
-	if (!l->placed && pos != FRAME_APPEND) {
-		l->placed = 1;
-		l->base = pos - (uint32_t)l->seq.n;
-	}
-	if (pos == FRAME_APPEND)
-		pos = l->base + (uint32_t)l->seq.n;
+	pos = place(l, f->pos, 0);
 	if (l->card.diffusion && !l->canvas)
 		return loop_no_canvas(l, w);
 	if (l->draft && pos != l->base + l->seq.n) {

@@ -229,6 +229,7 @@ int messages_open(struct messages *m, const char *path, struct why *w)
 		return -1;
 	if (fstat(m->file, &st) || !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))
 		return why(w, "%s: not a regular file", path);
+	m->device = !S_ISREG(st.st_mode);
 	if (slurp_fd(m->file, path, &m->text, w))
 		return -1;
 	m->in_file = m->text.n;
@@ -239,8 +240,8 @@ int messages_open(struct messages *m, const char *path, struct why *w)
 
 int messages_read(struct messages *m, const char *path, struct why *w)
 {
-	struct messages fresh = { .text.limit = m->text.limit, .file = m->file, .path = m->path,
-		.in_file = m->in_file };
+	struct messages fresh = { .text.limit = m->text.limit, .file = m->file, .device = m->device,
+		.path = m->path, .in_file = m->in_file };
 	size_t good;
 	int status = slurp(path, &fresh.text, w) ? -1 : read_lines(&fresh, path, &good, w);
 	struct messages old = *m;
@@ -295,10 +296,7 @@ static int replace_file(struct messages *m, struct why *w)
 
 int messages_save(struct messages *m, struct why *w)
 {
-	struct stat st;
-
-	/* a device keeps nothing that could be cut or replaced */
-	if (m->file >= 0 && !fstat(m->file, &st) && !S_ISREG(st.st_mode))
+	if (m->device)
 		m->in_file = m->saved;
 	if (m->file < 0 || (m->saved == m->text.n && m->in_file == m->text.n))
 		return 0;

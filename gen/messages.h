@@ -20,6 +20,7 @@ struct messages {               /* starts as zeros, except text.limit and file *
 	size_t first;           /* number of the first message after the head that is laid out */
 	const char *path;       /* borrowed */
 	int file;               /* -1: none */
+	int device;             /* the file is one: it keeps nothing that could be cut or replaced */
 	size_t in_file, saved;  /* bytes of the file; how many of them are still equal to text */
 };
 

@@ -147,7 +147,7 @@ int generation_draw(struct session *s, struct generation *g, const struct frame 
 {
 	int guessed = g->n_guess && f->rows == g->n_guess + 1, over = 0;
 	uint32_t first = guessed ? 0 : f->rows - 1, pos, at, read = 0;
-	struct why other;
+	struct why cause;
 	size_t n = 0;
 
 	pos = f->pos == FRAME_APPEND ? sampler_next(g->sampler) : f->pos + first + 1;
@@ -167,8 +167,10 @@ int generation_draw(struct session *s, struct generation *g, const struct frame 
 		n++;
 	}
 	g->n_guess = 0;
-	/* what the rows before a failure gave is valid */
-	if (over < 0)
-		return n && pick_write(s, s->id, s->logprob, n, pos, f->seq, &other) ? *w = other, -1 : over;
-	return pick_write(s, s->id, s->logprob, n, pos, f->seq, w) ? -1 : over;
+	/* what the rows before a failure gave is valid, and w keeps its reason unless writing fails, too */
+	if ((over >= 0 || n) && pick_write(s, s->id, s->logprob, n, pos, f->seq, &cause)) {
+		*w = cause;
+		return -1;
+	}
+	return over;
 }

@@ -112,26 +112,27 @@ static int show(const char *name)
 	return status;
 }
 
-/* The digest of a stage that has only some layers covers those, and only fwd knows which tensors they use. */
-static int has_all_layers(const struct segment *s, const struct gguf *g)
+/* The integer of this key of the model's architecture, or `otherwise` if there is none. */
+static int64_t arch_integer(const struct gguf *g, const char *key, int64_t least, int64_t otherwise)
 {
 	struct gguf_string arch = { "", 0 };
-	int64_t layers = 0, predicting = 0, loops = 1;
-	char key[128];
+	char full[128];
 	struct why ignored;
 
 	gguf_text(g, "general.architecture", &arch, &ignored);
-	snprintf(key, sizeof key, "%.*s.block_count", GGUF_SHOWN(arch));
-	gguf_integer(g, key, 0, INT32_MAX, &layers, &ignored);
-	snprintf(key, sizeof key, "%.*s.nextn_predict_layers", GGUF_SHOWN(arch));
-	gguf_integer(g, key, 0, INT32_MAX, &predicting, &ignored);
-	/* layers that are run several times, and a decoder's */
-	snprintf(key, sizeof key, "%.*s.num_loops", GGUF_SHOWN(arch));
-	gguf_integer(g, key, 1, INT32_MAX, &loops, &ignored);
-	layers *= loops;
-	snprintf(key, sizeof key, "%.*s.decoder_block_count", GGUF_SHOWN(arch));
-	gguf_integer(g, key, 0, INT32_MAX, &layers, &ignored);
-	return (int64_t)s->shape.n_layer + predicting >= layers;
+	snprintf(full, sizeof full, "%.*s.%s", GGUF_SHOWN(arch), key);
+	gguf_integer(g, full, least, INT32_MAX, &otherwise, &ignored);
+	return otherwise;
+}
+
+/* The digest of a stage that has only some layers covers those, and only fwd knows which tensors they use. */
+static int has_all_layers(const struct segment *s, const struct gguf *g)
+{
+	/* some models run their layers several times; a decoder may have fewer than the encoder */
+	int64_t layers = arch_integer(g, "block_count", 0, 0) * arch_integer(g, "num_loops", 1, 1);
+
+	layers = arch_integer(g, "decoder_block_count", 0, layers);
+	return (int64_t)s->shape.n_layer + arch_integer(g, "nextn_predict_layers", 0, 0) >= layers;
 }
 
 /* Makes sure that the segment has a digest of the weights, because another machine has another model file. */
@@ -217,16 +218,19 @@ static int trim(const char *name, const char *count)
 	return status;
 }
 
-/* Removes a segment if it is old enough and not in use; otherwise silently keeps it. */
+/* Whether rm --older removes the segment. It silently keeps one that is in use. */
+static int is_older(const struct segment_info *i)
+{
+	return !i->owner && time(NULL) - i->used >= set.older;
+}
+
 static int rm(const char *name)
 {
 	struct segment_info i;
 
 	if (set.older && segment_inspect(name, &i, &w) < 0)
 		return -1;
-	if (set.older && (i.owner || time(NULL) - i.used < set.older))
-		return 0;
-	return segment_remove(name, &w);
+	return !set.older || is_older(&i) ? segment_remove(name, &w) : 0;
 }
 
 static int rm_if_older(const char *name, void *context)
@@ -234,7 +238,7 @@ static int rm_if_older(const char *name, void *context)
 	struct segment_info i;
 
 	/* keep a segment that cannot be read: its age is unknown */
-	return segment_inspect(name, &i, &w) < 0 ? 0 : rm(name);
+	return segment_inspect(name, &i, &w) < 0 || !is_older(&i) ? 0 : segment_remove(name, &w);
 }
 
 /* ---- the command line ---- */

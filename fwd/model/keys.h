@@ -30,8 +30,8 @@ int key_scale(struct model *m, const char *name, float *out, struct why *w);
 /* The value for layer il: the key's number or, if it is an array of n_block or n_layer elements, its element il. */
 int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t high, size_t *out, struct why *w);
 
-/* n numbers from -1e6 to 1e6, or one number for all n. The key is required; `name` is its full name, architecture
- * included. */
+/* n numbers from -1e6 to 1e6, or one number for all n. The key is required; `name` is the whole key: no
+ * architecture is put before it. */
 int full_key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w);
 
 /* The first n integers of an array, all in [low, high]. The key is required. */

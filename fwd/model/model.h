@@ -226,8 +226,9 @@ struct model {
 	struct ngrams ngrams;
 	struct adapters adapters;
 	struct encoder encoder;
-	int diffusion, shifted;         /* as in struct card, */
-	int32_t mask_id;                /* like this one */
+	int diffusion;                  /* a diffusion model: fills in mask tokens */
+	int shifted;                    /* as in struct card */
+	int32_t mask_id;                /* as in struct card */
 	struct ssm ssm;
 	int parallel;                   /* attention and the feed-forward part both read x */
 	int loops_normed;               /* x is normed before the layers are run again */

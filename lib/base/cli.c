@@ -257,6 +257,7 @@ static const struct {
 	{ "--prompt-cache", "use --kv" }, { "--keep", "the system message is always kept: leave it out" }
 };
 
+/* Exits if `word`, with its dashes, is one of them. */
 static void refuse_other(const struct cli *c, const char *word)
 {
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -310,7 +311,7 @@ static const struct opt *long_option(struct cli *c, const char *word)
 		exit(cli_end(c));
 	}
 	if (!o)
-		refuse_other(c, word - 2);
+		refuse_other(c, c->argv[c->at - 1]);
 	if (!o)
 		unknown(c, word, n);
 	if (!o->arg && equals)
