@@ -168,6 +168,7 @@ static int is_used(const struct request *q, int stage)
 void arguments(struct request *q, const struct cli *c, const struct given *given, size_t n, const char *argv0)
 {
 	struct assembly t = { q, c, given, n };
+	const char *model = operand(c, q->model);
 	struct why w;
 
 	for (int i = 0; i < STAGES; i++) {
@@ -182,7 +183,7 @@ void arguments(struct request *q, const struct cli *c, const struct given *given
 	pass_given(&t);
 	for (int i = 0; i < STAGES; i++)
 		if (kinds[i].model)
-			pass(&t, (enum stage_number)i, 0, operand(c, q->model), NULL);
+			pass(&t, (enum stage_number)i, 0, model, NULL);
 	q->fwd = q->stage[FWD].argv[0];
 	if (q->hosts && hosts_divide(q, &w) < 0)
 		cli_die(c, "%s", w.text);
