@@ -131,9 +131,9 @@ static int pass(struct filter *l, const struct frame *f, struct why *w)
 /* At the end of the input: writes the `end ` frames that are still due. */
 static int finish(struct filter *l, struct why *w)
 {
-	struct sequence **all = sequences_all(&l->passages);
+	struct sequence **all = sequences_all(&l->passages, w);
 	size_t n = l->passages.n;
-	int status = 0;
+	int status = all ? 0 : -1;
 
 	for (size_t i = 0; all && i < n; i++) {
 		struct passage *g = (struct passage *)all[i];
@@ -147,12 +147,12 @@ static int finish(struct filter *l, struct why *w)
 
 static void close_filter(struct filter *l)
 {
-	struct sequence **all = sequences_all(&l->passages);
+	struct sequence *next;
 
-	for (size_t i = 0; all && i < l->passages.n; i++)
-		free_passage((struct passage *)all[i]);
-	free(all);
-	sequences_free(&l->passages);
+	for (struct sequence *s = sequences_free(&l->passages); s; s = next) {
+		next = s->next;
+		free_passage((struct passage *)s);
+	}
 	free(l->ids);
 }
 

@@ -217,9 +217,9 @@ int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, str
 
 int texts_end(struct texts *t, struct why *w)
 {
-	struct sequence **all = sequences_all(&t->sequences);
+	struct sequence **all = sequences_all(&t->sequences, w);
 	size_t n = t->sequences.n;
-	int failed = n && !all ? why(w, "out of memory") : 0;
+	int failed = all ? 0 : -1;
 
 	for (size_t i = 0; i < n && !failed; i++) {
 		struct text *x = (struct text *)all[i];

@@ -153,10 +153,14 @@ int hidden_take(struct serve *v, struct frame_in *in, const struct frame *f, str
 
 int hidden_check_end(const struct serve *v, struct why *w)
 {
-	struct sequence **all = v->hidden.in ? sequences_all(&v->served->table) : NULL;
+	struct sequence **all;
 	int status = 0;
 
-	for (size_t i = 0; all && i < v->served->table.n && status == 0; i++) {
+	if (!v->hidden.in)
+		return 0;
+	if (!(all = sequences_all(&v->served->table, w)))
+		return -1;
+	for (size_t i = 0; i < v->served->table.n && status == 0; i++) {
 		const struct served *q = (const struct served *)all[i];
 
 		if (q->end > q->ready)

@@ -98,12 +98,12 @@ int served_end(struct all_served *a, struct served *q, struct why *w)
 
 int served_close(struct all_served *a, struct why *w)
 {
-	struct sequence **all = sequences_all(&a->table);
+	struct sequence *next;
 	int status = 0;
 
-	for (size_t i = 0; all && i < a->table.n; i++)
-		status = drop(a, (struct served *)all[i], w) < 0 ? -1 : status;
-	free(all);
-	sequences_free(&a->table);
+	for (struct sequence *s = sequences_free(&a->table); s; s = next) {
+		next = s->next;
+		status = drop(a, (struct served *)s, w) < 0 ? -1 : status;
+	}
 	return status;
 }

@@ -12,24 +12,27 @@ enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET, LAYERS
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
+	{ SET, "set", "KEY=VALUE", "set a key of the model, such as rope.freq_base; repeatable" },
+	{ LAYERS, "layers", "A-B",
+		"run only layers A to B (A-: to the last), as one of several stages: all but the\n"
+		"first read hidden states, all but the last write them" },
+	{ .help = "Output" },
 	{ ALL, "all", NULL, "write the logits of every token, not only of each frame's last" },
 	{ SCORE, "score", NULL, "instead of logits, write how likely each token was, its rank, and the best token" },
+	{ LENS, "lens", NULL, "also write the logits that each layer would give if it were the last" },
+	{ .help = "Generation without sample" },
 	{ CHAIN, "chain", "N", "generate without sample: write tokens in frames of N, and no logits" },
 	{ 'n', "n-predict", "N",
 		"with --chain: stop after N tokens (default: at the end of generation or context)" },
 	{ TEMP, "temp", "T", "with --chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --chain: seed of the draws; -1: a random one (default: -1)" },
 	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never draw an end-of-generation token" },
-	{ LAYERS, "layers", "A-B",
-		"run only layers A to B (A-: to the last), as one of several stages: all but the\n"
-		"first read hidden states, all but the last write them" },
-	{ LENS, "lens", NULL, "also write the logits that each layer would give if it were the last" },
-	{ SET, "set", "KEY=VALUE", "set a key of the model, such as rope.freq_base; repeatable" },
-	{ PROGRESS, "progress", "FILE", "write the progress of long frames to FILE: N of N tokens" },
-	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
-	{ PROFILE, "profile", NULL, "at the end, print to stderr where the time went" },
-	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies and pre-tokenizers, and exit" },
+	{ .help = "Reports" },
 	{ 'v', "verbose", NULL, "print to stderr what was loaded, times and rates" },
+	{ PROGRESS, "progress", "FILE", "write the progress of long frames to FILE: N of N tokens" },
+	{ PROFILE, "profile", NULL, "at the end, print to stderr where the time went" },
+	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
+	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies and pre-tokenizers, and exit" },
 	{ 0 }
 };
 

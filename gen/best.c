@@ -121,11 +121,11 @@ static void write_text(const struct contender *t)
 /* Writes all texts, the best first. */
 static void write_all(void)
 {
-	struct sequence **all = sequences_all(&run.texts);
+	struct sequence **all = sequences_all(&run.texts, &w);
 	size_t n = run.texts.n;
 
-	if (n && !all)
-		cli_die(&c, "out of memory");
+	if (!all)
+		cli_die(&c, "%s", w.text);
 	for (size_t i = 0; i < n; i++) {
 		struct contender *t = (struct contender *)all[i];
 
@@ -134,8 +134,7 @@ static void write_all(void)
 				t->sequence.number);
 		t->score = result_sum(&t->r) / pow((double)t->r.ids.n, run.penalty);
 	}
-	if (n)
-		qsort(all, n, sizeof *all, compare);
+	qsort(all, n, sizeof *all, compare);
 	for (size_t i = 0; i < n && (run.all || !i); i++)
 		write_text((struct contender *)all[i]);
 	for (size_t i = 0; i < n; i++) {

@@ -215,9 +215,9 @@ static const struct opt *option(size_t i)
 	};
 	size_t n = 0;
 
-	for (; sampler_opts[n].name; n++)
-		if (n == i)
-			return &sampler_opts[n];
+	for (const struct opt *o = sampler_opts; o->help; o++)
+		if (o->name && n++ == i)
+			return o;
 	return i - n < sizeof more / sizeof *more ? &more[i - n] : NULL;
 }
 

@@ -236,8 +236,8 @@ static int run(void)
 int main(int argc, char **argv)
 {
 	static struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)",
-		.purpose = "text from a prompt: the loop of tok, fwd, sample and detok", .opts = options_table,
-		.more = { fwd_opts, chat_opts, sampler_opts } };
+		.purpose = "text from a prompt: the loop of tok, fwd, sample and detok", .opts = prompt_opts,
+		.more = { chat_opts, model_opts, fwd_opts, pipeline_opts, sampler_opts, schema_opts } };
 	int status = 0;
 
 	cli_start(&c, argc, argv);

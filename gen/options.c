@@ -1,4 +1,4 @@
-/* The table of options, and the stages that each goes to. Most values are checked by the stages. */
+/* The tables of options, and the stages that each goes to. Most values are checked by the stages. */
 #include "options.h"
 
 #include <errno.h>
@@ -29,42 +29,60 @@ enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, LINES
 
 enum { PROMPT_MAX = 64 << 20 }; /* bytes of a file that is a turn */
 
-const struct opt options_table[] = {
-	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
+const struct opt prompt_opts[] = {
+	{ .help = "Prompt and output" },
 	{ 'p', "prompt", "TEXT", "the prompt; the same as an operand (-: stdin)" },
 	{ 'f', "file", "FILE", "the prompt, from a file" },
+	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the prompt have their meaning in C" },
+	{ FLAG, "bos", NULL, "begin with BOS" },
+	{ FLAG, "no-bos", NULL, "begin without BOS" },
+	{ FLAG, "no-parse-special", NULL, "treat control tokens in the prompt as plain text" },
 	{ ECHO, "echo", NULL, "print the prompt before the text" },
 	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation, or of the context)" },
-	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
+	{ FLAG, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
+	{ FLAG, "special", NULL, "show control tokens" },
 	{ FLAG, "stream", NULL, "print each token at once, also with --greedy and --gumbel into a file or a pipe" },
 	{ FLAG, "color", NULL, "shade the text by how surprising each token was, on a terminal" },
 	{ FLAG, "json", NULL, "print one line of JSON instead of the text: ids, text, log-probabilities, times" },
 	{ PROBABLE, "logprobs", "N", "with --json: the N most likely tokens at each position, with log-probabilities" },
-	{ FLAG, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
-	{ FLAG, "json-schema", "TEXT", "draw only JSON that matches this schema" },
-	{ FLAG, "json-schema-file", "FILE", "the same from a file" },
-	{ DRAFT_FROM, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
-		"lookup: guess from repetitions in the text" },
-	{ GUESS_MAX, "draft-max", "N", "guess at most N tokens at once, fewer if that is faster (default: 8)" },
+	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
+	{ .help = "Many prompts or texts" },
 	{ LINES_OF, "lines", "FILE", "answer the prompt on each line of FILE (-: stdin), each on one line" },
 	{ 'j', "jobs", "N", "with --lines: at most N prompts at a time (default: " ARGUMENTS_JOBS ")" },
 	{ 'N', "texts", "N", "generate N texts, with seeds from -s on, and print each on a line" },
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the most likely" },
-	{ PENALTY, "length-penalty", "A", "divide log-probabilities by the length to the power of A (default: 1)" },
 	{ FLAG, "all", NULL, "with --best-of: print all of them, the best first" },
+	{ PENALTY, "length-penalty", "A", "divide log-probabilities by the length to the power of A (default: 1)" },
+	{ .help = "Conversation" },
 	{ FLAG, "chat", NULL, "a conversation: each line of stdin is a turn, its answer a line or more of stdout" },
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
 	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append to it" },
+	{ 0 }
+};
+
+const struct opt model_opts[] = {
+	{ .help = "Model and state" },
+	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
+	{ FLAG, "override", "KEY=VALUE", "override a key of the model file (fwd --set); repeatable" },
+	{ 0 }
+};
+
+const struct opt pipeline_opts[] = {
+	{ .help = "Pipeline" },
+	{ FLAG, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
 	{ STAGE, "stage", "NAME=COMMAND", "run the shell command COMMAND instead of tok, fwd, sample or detok" },
 	{ HOSTS, "hosts", "LIST", "run fwd's layers on several hosts by ssh, as a:0-13,b:14-27; no name: this host" },
-	{ FLAG, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
-	{ FLAG, "override", "KEY=VALUE", "override a key of the model file (fwd --set); repeatable" },
-	{ FLAG, "special", NULL, "show control tokens" },
-	{ FLAG, "bos", NULL, "begin with BOS" },
-	{ FLAG, "no-bos", NULL, "begin without BOS" },
-	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the prompt have their meaning in C" },
-	{ FLAG, "no-parse-special", NULL, "treat control tokens in the prompt as plain text" },
+	{ DRAFT_FROM, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
+		"lookup: guess from repetitions in the text" },
+	{ GUESS_MAX, "draft-max", "N", "guess at most N tokens at once, fewer if that is faster (default: 8)" },
+	{ .help = "Sampling" },
 	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
+	{ 0 }
+};
+
+const struct opt schema_opts[] = {
+	{ FLAG, "json-schema", "TEXT", "draw only JSON that matches this schema" },
+	{ FLAG, "json-schema-file", "FILE", "the same from a file" },
 	{ 0 }
 };
 
@@ -160,7 +178,7 @@ static const struct meaning *meaning_of(const struct opt *o)
 		if (!strcmp(meanings[i].option, o->name))
 			return &meanings[i];
 	for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-		for (const struct opt *row = shared[i].opts; row->name; row++)
+		for (const struct opt *row = shared[i].opts; row->help; row++)
 			if (row == o)
 				return &shared[i].meaning;
 	return NULL;

@@ -237,8 +237,8 @@ static int fork_all(struct parallel *p, struct why *w)
 /* Ends the sequences without ids, because none will come now. */
 static int end_unfed(struct parallel *p, struct why *w)
 {
-	struct sequence **all = sequences_all(&p->live);
-	int failed = p->live.n && !all ? why(w, "out of memory") : 0;
+	struct sequence **all = sequences_all(&p->live, w);
+	int failed = all ? 0 : -1;
 
 	for (size_t i = 0; i < p->live.n && !failed; i++)
 		if (!((struct live *)all[i])->fed)
@@ -440,7 +440,7 @@ int parallel_run(struct loop *l, struct why *w)
 {
 	struct parallel p = { .l = l, .out.bytes.limit = SIZE_MAX, .copy.bytes.limit = SIZE_MAX };
 	int status = 0;
-	struct sequence **all;
+	struct sequence *s, *next;
 
 	while (!status && !l->gone) {
 		if (p.waiting && has_room(&p))
@@ -455,11 +455,10 @@ int parallel_run(struct loop *l, struct why *w)
 	}
 	while (status == 1 && pending(&p.copy) && !l->gone)
 		status = write_some(&p, &p.copy, l->copy, w) ? -1 : 1;
-	all = sequences_all(&p.live);
-	for (size_t i = 0; all && i < p.live.n; i++)
-		free(all[i]);
-	free(all);
-	sequences_free(&p.live);
+	for (s = sequences_free(&p.live); s; s = next) {
+		next = s->next;
+		free(s);
+	}
 	bytes_free(&p.out.bytes);
 	bytes_free(&p.copy.bytes);
 	if (l->out >= 0)

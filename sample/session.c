@@ -27,12 +27,12 @@ int session_open(struct session *s, struct why *w)
 
 void session_close(struct session *s)
 {
-	struct sequence **all = sequences_all(&s->sequences);
+	struct sequence *next;
 
-	for (size_t i = 0; all && i < s->sequences.n; i++)
-		generation_close((struct generation *)all[i]);
-	free(all);
-	sequences_free(&s->sequences);
+	for (struct sequence *q = sequences_free(&s->sequences); q; q = next) {
+		next = q->next;
+		generation_close((struct generation *)q);
+	}
 	sampler_close(s->sampler);
 	trace_close(s->trace);
 	constraint_close(s->constraint);
@@ -238,10 +238,14 @@ int session_is_over(const struct session *s)
 
 int session_check_loop(const struct session *s, struct why *w)
 {
-	struct sequence **all = s->card.diffusion ? sequences_all(&s->sequences) : NULL;
+	struct sequence **all;
 	int lost = 0;
 
-	for (size_t i = 0; all && i < s->sequences.n; i++) {
+	if (!s->card.diffusion)
+		return 0;
+	if (!(all = sequences_all(&s->sequences, w)))
+		return -1;
+	for (size_t i = 0; i < s->sequences.n; i++) {
 		const struct generation *g = (const struct generation *)all[i];
 
 		lost |= g->canvas && !g->idle && !canvas_answered(g->canvas);

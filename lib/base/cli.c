@@ -113,6 +113,11 @@ static int has_letter(const struct opt *o)
 	return o->letter > ' ' && o->letter < CLI_SHARED;
 }
 
+static int is_heading(const struct opt *o)
+{
+	return !o->letter && !o->name;
+}
+
 /* An iteration over the rows of all tables. Starts as zeros. */
 struct walk {
 	const struct opt *at;
@@ -124,7 +129,7 @@ static const struct opt *next_row(const struct cli *c, struct walk *walk)
 {
 	if (!walk->at)
 		walk->at = c->opts;
-	while (!walk->at->letter && !walk->at->name) {
+	while (!walk->at->help) {
 		if (walk->table == CLI_TABLES || !c->more[walk->table])
 			return NULL;
 		walk->at = c->more[walk->table++];
@@ -174,6 +179,10 @@ static _Noreturn void help(const struct cli *c)
 			width = size_max(width, n);
 	out_print("%s: %s\nusage: %s %s\n", c->program, c->purpose, c->program, c->synopsis);
 	while ((o = next_row(c, &second))) {
+		if (is_heading(o)) {
+			out_print("\n%s:\n", o->help);
+			continue;
+		}
 		n = strlen(left_column(o).s);
 		out_print(n > width ? "%s\n" : "%s", left_column(o).s);
 		out_print("%*s", (int)(n > width ? width : width - n) + 2, "");
@@ -194,6 +203,8 @@ static _Noreturn void list_options(const struct cli *c)
 	const struct opt *o;
 
 	while ((o = next_row(c, &walk))) {
+		if (is_heading(o))
+			continue;
 		if (has_letter(o))
 			out_print("-%c", o->letter);
 		out_print("\t%s%s\t%s\t", o->name ? "--" : "", o->name ? o->name : "", o->arg ? o->arg : "");

@@ -30,13 +30,15 @@
 
 #include <stdint.h>
 
-enum { CLI_SHARED = 256, CLI_TABLES = 3 };
+enum { CLI_SHARED = 256, CLI_TABLES = 6 };
 
+/* A row of an option table. A row with nothing but help is a heading of --help, for the rows up to the next heading,
+ * those of further tables included. A row of zeroes ends the table. */
 struct opt {
 	/* The short form. An option without one has a number from 1 to 31, or from CLI_SHARED in shared tables, for
 	 * main to switch on. */
 	int letter;
-	const char *name;       /* the long form without its dashes; a row of zeroes ends the table */
+	const char *name;       /* the long form without its dashes */
 	const char *arg;        /* its argument in --help: a name, or the choices "a|b|c"; NULL for a flag */
 	const char *help;       /* one line; each "\n" starts another, which is indented */
 };
@@ -46,7 +48,7 @@ struct cli {
 	const char *synopsis;   /* what follows the program's name */
 	const char *purpose;    /* half a line */
 	const struct opt *opts;
-	const struct opt *more[CLI_TABLES];     /* tables shared with other programs, or NULL */
+	const struct opt *more[CLI_TABLES];     /* further tables, in the order of --help, or NULL */
 	int argc;               /* main's; once cli_next() has returned NULL, argv[0 .. argc-1] are the operands */
 	char **argv;
 	const char *value;      /* the argument of the option just returned, or NULL */

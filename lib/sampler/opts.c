@@ -20,6 +20,17 @@ const struct opt sampler_opts[] = {
 	{ OPT_NUMBER, "dynatemp-range", "R",
 		"vary the temperature between T - R and T + R with the entropy (default: 0)" },
 	{ OPT_NUMBER, "dynatemp-exp", "E", "the exponent of the entropy in --dynatemp-range (default: 1)" },
+	{ OPT_NUMBER, "mirostat", "N", "1 or 2: replace the chain by temperature and mirostat (default: 0)" },
+	{ OPT_NUMBER, "mirostat-ent", "S", "the target surprise, in bits (default: 5)" },
+	{ OPT_NUMBER, "mirostat-lr", "R", "the learning rate (default: 0.1)" },
+	{ OPT_SAMPLERS, "samplers", "NAMES", "the order of the chain\n"
+		"(default: \"penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature\")" },
+	{ OPT_LETTERS, "sampler-seq", "LETTERS", "the same by letters (default: edskypmxt)" },
+	{ OPT_GUMBEL, "gumbel", NULL, "take the largest of logit/T + noise of (seed, position, id); top-k, top-p\n"
+		"and min-p are off unless given" },
+	{ 'l', "logit-bias", "ID+B", "add B to the logit of ID; ID-B subtracts, ID-inf excludes it; repeatable" },
+	{ OPT_TRACE, "trace", NULL, "print the candidates after each sampler to stderr" },
+	{ .help = "Repetition" },
 	{ OPT_NUMBER, "repeat-penalty", "R",
 		"divide positive logits of recent tokens by R, multiply negative ones;\n1: off (default: 1)" },
 	{ OPT_NUMBER, "frequency-penalty", "F",
@@ -35,27 +46,20 @@ const struct opt sampler_opts[] = {
 		"no repetition extends beyond this text; repeatable; none: no such text\n"
 		"(default: \\n : \" *, with a model)" },
 	{ OPT_BREAKER_ID, "dry-sequence-breaker-id", "ID", "nor beyond this token id; repeatable" },
-	{ OPT_NUMBER, "mirostat", "N", "1 or 2: replace the chain by temperature and mirostat (default: 0)" },
-	{ OPT_NUMBER, "mirostat-ent", "S", "the target surprise, in bits (default: 5)" },
-	{ OPT_NUMBER, "mirostat-lr", "R", "the learning rate (default: 0.1)" },
-	{ OPT_SAMPLERS, "samplers", "NAMES", "the order of the chain\n"
-		"(default: \"penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature\")" },
-	{ OPT_LETTERS, "sampler-seq", "LETTERS", "the same by letters (default: edskypmxt)" },
-	{ OPT_GUMBEL, "gumbel", NULL, "take the largest of logit/T + noise of (seed, position, id); top-k, top-p\n"
-		"and min-p are off unless given" },
-	{ 'l', "logit-bias", "ID+B", "add B to the logit of ID; ID-B subtracts, ID-inf excludes it; repeatable" },
+	{ .help = "End of generation" },
 	{ OPT_IGNORE_EOS, "ignore-eos", NULL, "never draw an end-of-generation token" },
 	{ OPT_NUMBER, "min-tokens", "N",
 		"draw no end-of-generation token and no stop id before N others (default: 0)" },
 	{ OPT_STOP_ID, "stop-id", "ID", "stop after this token id; repeatable" },
-	{ OPT_GRAMMAR, "grammar", "TEXT", "draw only what this GBNF grammar allows" },
-	{ OPT_GRAMMAR, "grammar-file", "FILE", "the same from a file" },
+	{ .help = "Diffusion models" },
 	{ OPT_NUMBER, "diffusion-steps", "N",
 		"fill in a diffusion model's text in about N steps; 0: one for each token (default: 0)" },
 	{ OPT_NUMBER, "diffusion-block-length", "N", "in blocks of N tokens, from left to right (default: 32)" },
 	{ OPT_CERTAINTY, "diffusion-algorithm", "confidence|margin|entropy|random",
 		"which of the tokens drawn at a step are kept (default: confidence)" },
-	{ OPT_TRACE, "trace", NULL, "print the candidates after each sampler to stderr" },
+	{ .help = "Constraints" },
+	{ OPT_GRAMMAR, "grammar", "TEXT", "draw only what this GBNF grammar allows" },
+	{ OPT_GRAMMAR, "grammar-file", "FILE", "the same from a file" },
 	{ 0 }
 };
 

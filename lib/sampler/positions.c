@@ -36,12 +36,12 @@ static void free_sequence(struct predicted *s)
 
 void positions_close(struct positions *p)
 {
-	struct sequence **all = sequences_all(&p->open);
+	struct sequence *next;
 
-	for (size_t i = 0; all && i < p->open.n; i++)
-		free_sequence((struct predicted *)all[i]);
-	free(all);
-	sequences_free(&p->open);
+	for (struct sequence *s = sequences_free(&p->open); s; s = next) {
+		next = s->next;
+		free_sequence((struct predicted *)s);
+	}
 	free_sequence(p->over);
 	free(p->logits);
 }
@@ -260,10 +260,10 @@ static int begin(struct positions *p, struct position *out, struct why *w)
 /* What is left after the end of the input. */
 static int last(struct positions *p, struct position *out, struct why *w)
 {
-	struct sequence **all = sequences_all(&p->open);
-	int status = 0;
+	struct sequence **all = sequences_all(&p->open, w);
+	int status = all ? 0 : -1;
 
-	for (size_t i = 0; all && !status && i < p->open.n; i++) {
+	for (size_t i = 0; !status && i < p->open.n; i++) {
 		struct predicted *s = (struct predicted *)all[i];
 
 		status = untold(p, s, out) ? 1 : left_over(p, s, out, w);

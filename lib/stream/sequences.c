@@ -130,13 +130,15 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-struct sequence **sequences_all(const struct sequences *t)
+struct sequence **sequences_all(const struct sequences *t, struct why *w)
 {
-	struct sequence **all = t->n ? malloc(t->n * sizeof *all) : NULL;
+	struct sequence **all = malloc((t->n + 1) * sizeof *all);
 	size_t n = 0;
 
-	if (!all)
+	if (!all) {
+		why(w, "out of memory for %zu sequences", t->n);
 		return NULL;
+	}
 	for (size_t i = 0; i < t->room; i++)
 		for (struct sequence *s = t->bucket[i]; s; s = s->next)
 			all[n++] = s;
@@ -144,9 +146,18 @@ struct sequence **sequences_all(const struct sequences *t)
 	return all;
 }
 
-void sequences_free(struct sequences *t)
+struct sequence *sequences_free(struct sequences *t)
 {
+	struct sequence *all = NULL, *s, *next;
+
+	for (size_t i = 0; i < t->room; i++)
+		for (s = t->bucket[i]; s; s = next) {
+			next = s->next;
+			s->next = all;
+			all = s;
+		}
 	free(t->bucket);
 	free(t->over);
 	*t = (struct sequences){ 0 };
+	return all;
 }

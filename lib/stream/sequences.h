@@ -21,7 +21,7 @@
 
 struct sequence {                       /* the first member of what a stage keeps for each */
 	uint32_t number;
-	struct sequence *next;          /* private */
+	struct sequence *next;          /* private, but for what sequences_free() returns */
 };
 
 struct sequences {                      /* starts as zeroes; private but for n */
@@ -44,11 +44,10 @@ int sequences_add(struct sequences *t, struct sequence *s, uint32_t number, stru
 int sequences_end(struct sequences *t, uint32_t number, struct why *w);
 int sequences_is_over(const struct sequences *t, uint32_t number);
 
-/* All live sequences, ordered by number: an array of t->n that the caller frees. NULL: there are none, or out of
- * memory. */
-struct sequence **sequences_all(const struct sequences *t);
+/* All live sequences, ordered by number: an array of t->n that the caller frees. NULL: out of memory. */
+struct sequence **sequences_all(const struct sequences *t, struct why *w);
 
-/* Frees the table; the caller frees the sequences. */
-void sequences_free(struct sequences *t);
+/* Frees the table. Returns the sequences that were live, in any order, as a list by `next`; the caller frees them. */
+struct sequence *sequences_free(struct sequences *t);
 
 #endif
