@@ -137,12 +137,12 @@ static void write_all(void)
 	qsort(all, n, sizeof *all, compare);
 	for (size_t i = 0; i < n && (run.all || !i); i++)
 		write_text((struct contender *)all[i]);
+	sequences_free(&run.texts);
 	for (size_t i = 0; i < n; i++) {
 		result_free(&((struct contender *)all[i])->r);
 		free(all[i]);
 	}
 	free(all);
-	sequences_free(&run.texts);
 }
 
 int main(int argc, char **argv)

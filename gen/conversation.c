@@ -14,8 +14,10 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
+#include "lib/base/quote.h"
 #include "lib/base/size.h"
 #include "lib/base/utf8.h"
+#include "lib/gguf/gguf.h"
 #include "lib/sampler/opts.h"
 #include "commands.h"
 #include "console.h"
@@ -310,6 +312,26 @@ static int await_model(struct conversation *v, struct why *w)
 	return failed;
 }
 
+/* Says on a terminal which model answers, and how to get help. The model's name may hold control sequences. */
+static void greet(const struct request *q)
+{
+	char shown[80 + QUOTE_ROOM];
+	struct gguf_string name;
+	struct why ignored;
+	struct gguf *g;
+	unsigned used;
+	size_t n = 0;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || !(g = gguf_open(q->model, 0, &ignored)))
+		return;
+	name = gguf_name(g);
+	for (size_t i = 0; i < name.n && n < 80; i += used)
+		n += quote_next(name.s + i, name.n - i, 0, shown + n, &used);
+	console_say("%.*s; %s", (int)n, shown,
+		asked(q, EDITED) ? "/help lists the commands" : "^D ends the conversation");
+	gguf_close(g);
+}
+
 /* Runs turns and commands until the end of the input. */
 static int take_turns(struct conversation *v, struct why *w)
 {
@@ -345,8 +367,8 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	l->idle = idle;
 	l->make_room = make_room;
 	l->cancelled = asked(q, INTERACTIVE) ? console_cancelled : NULL;
-	if (!status && asked(q, INTERACTIVE))
-		status = await_model(&v, w);
+	if (!status && asked(q, INTERACTIVE) && !(status = await_model(&v, w)))
+		greet(q);
 	if (!status && !(status = console_open(q->prompt, asked(q, INTERACTIVE), asked(q, EDITED) ?
 	    command_completions : NULL, w)))
 		status = take_turns(&v, w);

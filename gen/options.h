@@ -5,8 +5,7 @@
 #include "lib/base/cli.h"
 #include "gen.h"
 
-/* In the order of --help, which is the groups of the manual. The shared tables come between them: chat_opts, fwd_opts and
- * sampler_opts. */
+/* Four tables in the order of --help, which has the shared ones (chat_opts, fwd_opts, sampler_opts) between them. */
 extern const struct opt prompt_opts[], model_opts[], pipeline_opts[], schema_opts[];
 
 /* Reads the command line into q, including the arguments of each stage that is used. Usage errors end the program by

@@ -90,7 +90,8 @@ each_type() {
 
 # backends: the names of those that this machine runs, the specification first.
 backends() {
-	for b in scalar $("$BIN/fwd" --help | sed -n 's/.*; or \(.*\), auto$/\1/p' | tr -d ,); do
+	names=$("$BIN/fwd" --list-options | sed -n 's/.*--backend.*scalar|\(.*\)|auto.*/\1/p' | tr '|' ' ')
+	for b in scalar $names; do
 		echo 1 | "$HELP/stream" make | "$BIN/fwd" --backend $b "$1" >/dev/null 2>&1 && echo $b
 	done
 }

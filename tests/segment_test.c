@@ -16,6 +16,7 @@
 #include "lib/base/system.h"
 #include "lib/gguf/gguf.h"
 #include "fwd/kernels/kernels.h"
+#include "fwd/state/claim.h"
 #include "fwd/state/fork.h"
 #include "fwd/state/ids.h"
 #include "fwd/state/named.h"
@@ -307,6 +308,94 @@ static void copies(void)
 	segment_close(&s);
 	holds(segment_remove(other, &w) == 0 && segment_remove(other, &w) < 0 && says("no such segment"),
 		"removed once, not twice");
+}
+
+/* ---- another process between the creation of a name and its lock ---- */
+
+static void (*meanwhile)(void);
+
+/* object.c asks for the user between the two. Only takes() needs a process for it: nothing is locked yet. */
+uid_t geteuid(void)
+{
+	void (*act)(void) = meanwhile;
+
+	if (act && !access(object, F_OK)) {
+		meanwhile = NULL;
+		act();
+	}
+	return getuid();
+}
+
+static pid_t rival;
+
+static void takes(void)
+{
+	rival = holder();
+}
+
+static void finishes(void)
+{
+	struct segment s;
+
+	if (segment_open(&s, name, &shape, CTX, &w) == 0)
+		fill(&s, 20, 4);
+	segment_close(&s);
+}
+
+static void removes(void)
+{
+	segment_remove(name, &w);
+}
+
+static int is_whole(void)
+{
+	struct segment s;
+	int whole = segment_open(&s, name, &shape, CTX, &w) == 0 && filled(&s, 20, 4);
+
+	segment_close(&s);
+	return whole;
+}
+
+static void races(void)
+{
+	struct segment_shape differs = shape;
+	struct segment s;
+	struct object o;
+
+	differs.model++;
+	unlink(object);
+	meanwhile = takes;
+	holds(!reopens(&shape) && says("in use by process"), "two make it: the other has it");
+	holds(!access(object, F_OK), "and it stays");
+	kill(rival, SIGKILL);
+	waitpid(rival, NULL, 0);
+
+	unlink(object);
+	meanwhile = finishes;
+	holds(segment_open(&s, name, &shape, CTX, &w) == 0 && filled(&s, 20, 4), "two make it: the other has done so");
+	segment_set_length(&s, 0);
+	segment_close(&s);
+	holds(!access(object, F_OK), "and it stays, though empty");
+
+	unlink(object);
+	meanwhile = finishes;
+	holds(!reopens(&differs) && says("model") && is_whole(), "two models: that of the other stays");
+
+	unlink(object);
+	meanwhile = finishes;
+	holds(claim_open(&o, name, 0, &w) < 0 && says("already exists") && is_whole(), "two claims: the other's stays");
+
+	unlink(object);
+	meanwhile = takes;
+	holds(claim_open(&o, name, 0, &w) < 0 && says("in use by process") && !access(object, F_OK),
+		"two claims: the other has it, and it stays");
+	kill(rival, SIGKILL);
+	waitpid(rival, NULL, 0);
+
+	unlink(object);
+	meanwhile = removes;
+	holds(!reopens(&shape) && says("removed while"), "one makes it, the other removes it");
+	holds(reopens(&shape), "then it can be made");
 }
 
 static int count(const char *found, void *context)
@@ -670,6 +759,7 @@ int main(void)
 	fields();
 	names();
 	locks();
+	races();
 	copies();
 	short_of_memory();
 	damage();

@@ -112,14 +112,9 @@ static size_t whole(const char *s, size_t n, size_t room)
 static void note_origin(struct segment *s, const struct gguf *g)
 {
 	struct segment_origin o = { .name = "" };
-	struct gguf_string name = { g->path, strlen(g->path) };
-	const char *slash = strrchr(g->path, '/');
+	struct gguf_string name = gguf_name(g);
 	char *path = realpath(g->path, NULL);
-	struct why ignored;
 
-	if (slash)
-		name = (struct gguf_string){ slash + 1, strlen(slash + 1) };
-	gguf_text(g, "general.name", &name, &ignored);
 	memcpy(o.name, name.s, whole(name.s, name.n, sizeof o.name));
 	if (path && strlen(path) < sizeof o.path)
 		strcpy(o.path, path);

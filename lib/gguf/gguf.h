@@ -96,6 +96,8 @@ int gguf_integer(const struct gguf *g, const char *key, int64_t low, int64_t hig
 int gguf_real(const struct gguf *g, const char *key, double *out, struct why *w);       /* finite, or an error */
 int gguf_bool(const struct gguf *g, const char *key, int *out, struct why *w);
 int gguf_text(const struct gguf *g, const char *key, struct gguf_string *out, struct why *w);
+/* What users know the model by: general.name or, without one, the last part of the path. Both may hold any bytes. */
+struct gguf_string gguf_name(const struct gguf *g);
 /* of: element type */
 int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct gguf_value **out, struct why *w);
 

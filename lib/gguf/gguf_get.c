@@ -165,6 +165,16 @@ int gguf_text(const struct gguf *g, const char *key, struct gguf_string *out, st
 	return 1;
 }
 
+struct gguf_string gguf_name(const struct gguf *g)
+{
+	struct gguf_string name = { .n = 0 };
+	const char *slash = strrchr(g->path, '/'), *file = slash ? slash + 1 : g->path;
+	struct why ignored;
+
+	gguf_text(g, "general.name", &name, &ignored);
+	return name.n ? name : (struct gguf_string){ file, strlen(file) };
+}
+
 int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct gguf_value **out, struct why *w)
 {
 	const struct gguf_value *v = gguf_find(g, key);
