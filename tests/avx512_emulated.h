@@ -20,6 +20,7 @@ struct emulated_f {
 };
 
 #define IN_REGISTER(v)
+#define PREFETCH_AFTER(v, level, p)
 #define __m512i struct emulated_i
 #define __m512 struct emulated_f
 

@@ -18,7 +18,7 @@ typedef __m256i i32x8;
 enum {
 	DOT_AT_ONCE = 1,        /* sixteen registers hold no more */
 	SIGNED_BIAS = 0,
-	COLUMNS_ROWS = 1, COLUMNS_UNPACKED = 8, COLUMNS_SIDE = 4,
+	COLUMNS_ROWS = 1, COLUMNS_UNPACKED = 8, COLUMNS_SIDE = 4, COLUMNS_SIDE_2 = 4, COLUMNS_AHEAD = 0,
 	CODES_FEW = 16,         /* 16 columns: 1.07 times as fast as with a panel; 24: 0.9 */
 	CODES_FEW_PARTIAL = 16,
 	TILE_I16 = 1, TILE_BIAS = 128, TILE_PAIRS = 1,

@@ -160,7 +160,8 @@ INLINE void vd_eight_sums(struct eights_shape s, const i32x8 *v, int four, i32x1
 }
 
 /* Products are added up in 16 bits as long as they fit; eight lanes at a time. */
-INLINE void vd_columns(struct column_shape s, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w, const int8_t *x)
+INLINE void vd_columns(struct column_shape s, struct column_ahead a, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w,
+                       const int8_t *x)
 {
 	int deep = s.is_signed ? 1 : vd_fit(s.top, 16) ? 8 : vd_fit(s.top, 8) ? 4 : vd_fit(s.top, 4) ? 2 : 1;
 

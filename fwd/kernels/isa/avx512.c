@@ -17,6 +17,8 @@
 
 /* Makes the compiler forget where a vector came from. */
 #define IN_REGISTER(v) __asm__("" : "+v"(v))
+/* Prefetches a line once v is computed: compilers would collect prefetches in front of the computations. */
+#define PREFETCH_AFTER(v, level, p) __asm__("prefetch" level " %1" : "+v"(v) : "m"(*(const char *)(p)))
 
 #include "avx512.h"
 #include KERNELS

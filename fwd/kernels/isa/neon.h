@@ -16,7 +16,8 @@ typedef struct { uint8x16_t a, b, c, d; } b64;
 typedef uint8x16_t b16;
 
 enum {
-	DOT_AT_ONCE = 0, SIGNED_BIAS = 0, COLUMNS_ROWS = 1, COLUMNS_UNPACKED = 8, COLUMNS_SIDE = 4,
+	DOT_AT_ONCE = 0, SIGNED_BIAS = 0,
+	COLUMNS_ROWS = 1, COLUMNS_UNPACKED = 8, COLUMNS_SIDE = 4, COLUMNS_SIDE_2 = 4, COLUMNS_AHEAD = 0,
 	CODES_FEW = 9, CODES_FEW_PARTIAL = 9,
 	PANEL_SPLIT = 256, PANEL_SPLIT_I16 = 256,
 	TILE_I16 = 0, TILE_BIAS = 0, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 1,
@@ -352,7 +353,8 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4], int top)
 	return vi_of(vzip1q_s32(ac, bd), vzip2q_s32(ac, bd), vzip1q_s32(ac2, bd2), vzip2q_s32(ac2, bd2));
 }
 
-INLINE void vd_columns(struct column_shape s, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w, const int8_t *x)
+INLINE void vd_columns(struct column_shape s, struct column_ahead a, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w,
+                       const int8_t *x)
 {
 	UNROLL
 	for (int k = 0; k < s.quads; k++)

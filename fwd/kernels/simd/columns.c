@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/size.h"
+#include "prefetch.h"
 #include "product.h"
 #include "rows.h"
 #include "transposed.h"
@@ -19,16 +20,26 @@ enum { COLUMNS_SET = 8, COLUMNS_SUMS = COLUMNS_SET * CODES_FEW };
 /* The same span of several rows and of n columns. */
 struct span_job {
 	const uint8_t *span[COLUMNS_SET];       /* where it begins in each row */
+	const uint8_t *near[COLUMNS_SET];       /* prefetched: the spans that come next in the place of these */
+	const uint8_t *far;                     /* prefetched far ahead: as many bytes as the spans have */
 	size_t rows;                            /* a multiple of COLUMNS_ROWS */
-	const uint8_t *far;                     /* prefetched: as many bytes as the spans have */
 	const char *x;                          /* activations of the first of n columns */
 	size_t n;
 };
 
+/* The first two groups of columns prefetch. */
+static inline void ahead_on(struct column_ahead *a)
+{
+	a->far += COLUMNS_ROWS * COLUMNS_AHEAD;
+	UNROLL
+	for (size_t r = 0; r < COLUMNS_ROWS; r++)
+		a->near[r] += COLUMNS_AHEAD;
+}
+
 /* acc[row][column] += the products of unpacked spans of COLUMNS_ROWS rows with s.columns columns of activations, the
  * first at x; rows are n apart in acc. */
-INLINE void columns_add(struct unpacker u, struct column_shape s, int planes, const struct unpacked *w, const char *x,
-                        size_t n, f32x16 *acc)
+INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_ahead a, int planes,
+                        const struct unpacked *w, const char *x, size_t n, f32x16 *acc)
 {
 	i32x16 sum[2][2][COLUMNS_ROWS][COLUMNS_SIDE];   /* [plane][half] */
 	int bias = u.is_signed ? SIGNED_BIAS : u.offset, bias_first = COLUMNS_ROWS > 1 && bias;
@@ -50,7 +61,7 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, int planes, co
 				for (int r = 0; r < COLUMNS_ROWS; r++)
 					sum[p][h][r][c] = start;
 			}
-			vd_columns(s, sum[p][h], w->codes + h * s.quads,
+			vd_columns(s, a, sum[p][h], w->codes + h * s.quads,
 			           (const int8_t *)(x + sizeof(struct acts_span)) + p * SPAN + h * s.quads * 64);
 		}
 	UNROLL
@@ -76,26 +87,38 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, int planes, co
  * sums of a small one wait for each other. */
 INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const struct span_job *j, f32x16 *acc)
 {
+	int simple = u.scales == 1 && planes == 1, side = simple ? COLUMNS_SIDE : COLUMNS_SIDE_2;
 	struct column_shape s = { .rows = COLUMNS_ROWS, .row_step = sizeof(struct unpacked) / sizeof(b64),
+		.prefetches = COLUMNS_AHEAD && simple && layouts[id].kind != LAYOUT_SCATTERED,
 		.quads = SPAN_VECTORS / u.scales, .top = u.top, .is_signed = u.is_signed,
 		.step = acts_span_bytes((size_t)planes) };
-	size_t n = j->n, groups = (n + COLUMNS_SIDE - 1) / COLUMNS_SIDE, least = n / groups, larger = n % groups, most;
-	const uint8_t *far = j->far;
+	size_t n = j->n, groups = (n + (size_t)side - 1) / (size_t)side, least = n / groups, larger = n % groups, most;
+	size_t left = size_min(u.bytes, COLUMNS_AHEAD * size_min(groups, 2));   /* from here on, no group prefetches */
+	struct column_ahead a;
 
 	for (size_t i = 0; i < j->rows; i += most, acc += most * n) {
 		struct unpacked w[COLUMNS_UNPACKED];
 
 		most = COLUMNS_UNPACKED == COLUMNS_ROWS ? COLUMNS_ROWS : size_min(COLUMNS_UNPACKED, j->rows - i);
+		a.far = j->far + i * u.bytes;
 		for (size_t r = 0; r < most; r += COLUMNS_ROWS)
 			UNROLL
-			for (size_t k = 0; k < COLUMNS_ROWS; k++, far += u.bytes)
-				unpack_transposed(u, id, j->span[i + r + k], far, &w[r + k]);
+			for (size_t k = 0; k < COLUMNS_ROWS; k++) {
+				a.near[k] = j->near[i + r + k];
+				if (!s.prefetches)
+					prefetch(a.near[k], a.far + (r + k) * u.bytes, u.bytes);
+				for (size_t b = left; s.prefetches && b < u.bytes; b += 64)
+					prefetch(a.near[k] + b, a.far + left + k * (u.bytes - left) + b, 64);
+				unpack_transposed(u, id, j->span[i + r + k], &w[r + k]);
+			}
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {
 			group = least + (k < larger);
 			UNROLL
-			for (s.columns = 1; s.columns <= COLUMNS_SIDE; s.columns++)
+			for (s.columns = 1; s.columns <= side; s.columns++)
 				for (size_t r = 0; r < most && group == (size_t)s.columns; r += COLUMNS_ROWS)
-					columns_add(u, s, planes, &w[r], j->x + c * s.step, n, acc + r * n + c);
+					columns_add(u, s, a, planes, &w[r], j->x + c * s.step, n, acc + r * n + c);
+			if (s.prefetches && k == 0 && groups > 1)
+				ahead_on(&a);
 		}
 	}
 }
@@ -174,6 +197,7 @@ static void columns_set(const struct product_job *j, size_t r, size_t rows, size
 			const uint8_t *p = start + size_min(i, runs - 1) * bytes + g * type->bytes;
 
 			spans.span[i] = p;
+			spans.near[i] = done + e.ended < rows ? p + type->bytes : start + (runs + i) * bytes;
 			if ((size_t)(end - p) < type->bytes) {
 				memset(rest, 0, sizeof rest);
 				spans.span[i] = memcpy(rest, p, (size_t)(end - p));

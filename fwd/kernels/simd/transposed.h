@@ -2,7 +2,6 @@
 #ifndef TRANSPOSED_H
 #define TRANSPOSED_H
 
-#include "prefetch.h"
 #include "spans.h"
 
 /* Blocks whose codes are nibbles of sixteen bytes, the low ones first, are transposed before they are unpacked: half of
@@ -47,14 +46,12 @@ INLINE void transposed_lookup(const int8_t table[16], b64 codes[SPAN_VECTORS])
 		codes[i] = vb_lookup(table, codes[i]);
 }
 
-/* Signed codes have SIGNED_BIAS added. What lies at far is prefetched, and the row's next span. */
-INLINE void unpack_transposed(struct unpacker u, enum format_id id, const uint8_t *span, const uint8_t *far,
-                          struct unpacked *to)
+/* Signed codes have SIGNED_BIAS added. */
+INLINE void unpack_transposed(struct unpacker u, enum format_id id, const uint8_t *span, struct unpacked *to)
 {
 	struct code_layout l = layouts[id];
 	b64 codes[SPAN_VECTORS];
 
-	prefetch(span + u.bytes, far, u.bytes);
 	switch (l.kind) {
 	case LAYOUT_NIBBLES: transposed_nibbles(span + l.first, l.step, l.eight, codes); break;
 	case LAYOUT_PAIRS: transposed_pairs(span, codes); break;

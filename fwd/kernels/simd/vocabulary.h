@@ -12,9 +12,12 @@
  *	PAIRS           1: vd_dot_two() takes any codes; decode.c takes some types' in pairs (unpack_pairs.h); a macro
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
- *	COLUMNS_ROWS    rows, and COLUMNS_SIDE columns, whose sums columns.c has in registers at once
+ *	COLUMNS_ROWS    rows, and COLUMNS_SIDE columns, whose sums columns.c has in registers at once, for formats with
+ *	                one scale a block; COLUMNS_SIDE_2 with two
  *	COLUMNS_UNPACKED        rows that it unpacks before it multiplies them: COLUMNS_ROWS, where their codes stay in
  *	                registers, or all that go side by side
+ *	COLUMNS_AHEAD   bytes of a span that vd_columns() prefetches between its multiplications, as a burst of
+ *	                prefetches would hold up the loads behind it; 0: columns.c prefetches all of it
  *	TILE_I16        1: tile_dot() multiplies 16-bit activations as int16; 0: as two planes of bytes
  *	TILE_BIAS       128: tile_dot() multiplies unsigned codes; 0: signed ones
  *	TILE_PAIRS      1: it adds up the products of bytes in 16 bits
@@ -257,14 +260,22 @@ static inline void vb_transpose(b64 v[8]);
 /* For columns.c: */
 struct column_shape {
 	int rows, columns;
+	int prefetches;         /* what struct column_ahead says; 0: nothing */
 	int quads;              /* fours of codes in each lane */
 	int top, is_signed;     /* of the codes: from 0 to top, or signed and with SIGNED_BIAS added */
 	size_t row_step, step;  /* vectors of codes from one row to the next, bytes from one column to the next */
 };
 
+/* What vd_columns() prefetches: COLUMNS_AHEAD bytes for each row, into the second-level cache from far on, and into the
+ * first from near[row] on. */
+struct column_ahead {
+	const uint8_t *far, *near[COLUMNS_ROWS];
+};
+
 /* sum[r][c] += the sums of the products in each lane: codes w[quads] of row r, at w + r·row_step, and activations of
  * column c, at x + c·step */
-static inline void vd_columns(struct column_shape s, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w, const int8_t *x);
+static inline void vd_columns(struct column_shape s, struct column_ahead a, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w,
+                              const int8_t *x);
 
 /* the sum of sixteen accumulators, in lane order, by the closing tree; of eight times sixteen, `step` apart */
 static inline float vd_close(f32x16 v);
