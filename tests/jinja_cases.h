@@ -632,3 +632,31 @@ T("{{ range(1, 9, 3) }} {{ range(5)[3:4:2] }} {{ range(5)[3:1] }} {{ range(5, 0,
 	"range(1, 9, 3) range(3, 4, 2) range(3, 1) range(1, 7, 2)")
 T("{{ 'foo bar'|truncate(9223372036854775807) }}", "foo bar")
 E("{{ 'foo bar'|truncate(-9223372036854775807) }}", "expected length >= the end's")
+T("{{ 9007199254740993 == 9007199254740992.0 }} {{ 9007199254740993 > 9007199254740992.0 }}", "False True")
+T("{{ 9007199254740992.0 < 9007199254740993 }} {{ -9007199254740993 < -9007199254740992.0 }}", "True True")
+T("{{ [9007199254740993, 9007199254740992.0]|sort }} {{ 2 < 2.5 }} {{ -2 > -2.5 }} {{ 2.0 == 2 }}",
+	"[9007199254740992.0, 9007199254740993] True True True")
+T("{{ 9223372036854775807 < 9223372036854775808.0 }} {{ 9223372036854775807 == 9223372036854775808.0 }}", "True False")
+T("{{ 5 < 1e300 }} {{ 5 > -1e300 }} {{ 1 == 1e308*10 - 1e308*10 }} {{ 100000000000000000000 == 1e20 }}",
+	"True True False True")
+T("{{ 1e20 == 100000000000000000001 }} {{ 100000000000000000000|float }}", "False 1e+20")
+T("{{ '{:#.3} {:#.3} {:#.3} {:#.1} {:#010.3} {:.3}'.format(1.5, 0.0, 100.0, 1.0, -2.0, 1.5) }}",
+	"1.50 0.00 1.00e+02 1.e+00 -000002.00 1.5")
+T("{{ 'ΑΣ'|lower }} {{ 'ΣΟΦΟΣ ΑΣ.'|lower }} {{ 'Α.Σ.Α Σ'|lower }} {{ 'ΑΣ-ΑΣ'|capitalize }}",
+	"ας σοφος ας. α.σ.α σ Ας-ας")
+T("{{ 'ΑΣ'.title() }} {{ 'ΑΣ'|title }} {{ 'ΑΒΣ'|title }} {{ 'αΣ'.swapcase() }} {{ 'ΑΣ'.casefold() }}",
+	"Ας Ασ Αβς Ας ασ")
+T("{{ 'İİ'|lower }} {{ 'İİ'|title }} {{ 'İ'.casefold() }} {{ 'İi'|upper }} {{ '你b c'.title() }}",
+	"i̇i̇ İi̇ i̇ İI 你B C")
+T("{{ '٣４'.isdigit() }} {{ '٣a'.isdigit() }} {{ '৩'.isdecimal() }} {{ '½'.isdecimal() }}",
+	"True False True False")
+T("{{ '½Ⅷ٣'.isnumeric() }} {{ 'a½'.isnumeric() }}", "True False")
+E("{{ big > 5 }}", "an integer does not fit 64 bits")
+E("{{ big|abs }}", "an integer does not fit 64 bits")
+E("{{ big|round }}", "an integer does not fit 64 bits")
+E("{{ -big }}", "an integer does not fit 64 bits")
+E("{{ l[:big] }}", "an integer does not fit 64 bits")
+E("{{ s|truncate(big) }}", "an integer does not fit 64 bits")
+E("{{ -(-9223372036854775807 - 1) }}", "an integer does not fit 64 bits")
+E("{{ s|wordwrap(9) }}", "No filter named 'wordwrap'.")
+E("{{ cycler('a') }}", "'cycler' is undefined")

@@ -91,8 +91,9 @@ each_type() {
 # backends: the names of those that this machine runs, the specification first.
 backends() {
 	names=$("$BIN/fwd" --list-options | sed -n 's/.*--backend.*scalar|\(.*\)|auto.*/\1/p' | tr '|' ' ')
-	for b in scalar $names; do
-		echo 1 | "$HELP/stream" make | "$BIN/fwd" --backend $b "$1" >/dev/null 2>&1 && echo $b
+	for b in scalar ${names:-avx2 neon}; do
+		"$BIN/fwd" --backend $b "$1" </dev/null >/dev/null 2>&1 && echo $b || continue
+		[ $b = scalar ] || [ "$names" ] || echo "backends: $b runs, but fwd --list-options does not name it" >&9
 	done
 }
 

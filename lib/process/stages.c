@@ -233,14 +233,19 @@ static int died_of(const struct stage *s)
 		? WEXITSTATUS(s->status) - 128 : 0;
 }
 
-/* Whether the stage failed: by a signal other than SIGPIPE or ours, or with a status other than 0. */
+/* How a stage failed. Only STATUS can be due to another stage. USAGE precedes everything because it comes at the start,
+ * whereas it is chance whether another stage fails before it is killed. */
+enum { FINE, STATUS, KILLED, USAGE };
+
 static int stage_failed(const struct stage *s)
 {
-	int signal = died_of(s);
+	int signal = died_of(s), status = WEXITSTATUS(s->status);
 
 	if (!s->ended)
-		return 0;
-	return signal ? signal != SIGPIPE && !(s->ours && signal == SIGTERM) : WEXITSTATUS(s->status) != 0;
+		return FINE;
+	if (signal)
+		return signal == SIGPIPE || (s->ours && signal == SIGTERM) ? FINE : KILLED;
+	return status == 2 && !s->shell ? USAGE : status ? STATUS : FINE;
 }
 
 void stages_kill(struct stage *s, int n)
@@ -309,7 +314,7 @@ static int reap(struct stage *s, int n, int how)
 int stages_wait(struct stage *s, int n, int failing, struct why *w)
 {
 	const struct timespec pause = { 0, 1000000 };
-	int got = 1;
+	int got = 1, first = -1;
 
 	for (int i = 0; failing && i < GRACE && got >= 0; i++) {
 		while ((got = reap(s, n, WNOHANG)) > 0)
@@ -321,13 +326,12 @@ int stages_wait(struct stage *s, int n, int failing, struct why *w)
 		stages_kill(s, n);
 	while (reap(s, n, 0) > 0)
 		;
-	/* Failures spread downstream, so the first stage in order caused the others; but a killed stage cannot have
-	 * failed because of another one. */
-	for (int killed = 1; killed >= 0; killed--)
-		for (int i = 0; i < n; i++)
-			if (stage_failed(&s[i]) && (!killed || died_of(&s[i]))) {
-				explain(&s[i], w);
-				return i;
-			}
-	return -1;
+	/* Failures spread downstream, so the first stage in order caused the others, unless they have causes of their
+	 * own. */
+	for (int i = 0; i < n; i++)
+		if (stage_failed(&s[i]) > (first < 0 ? FINE : stage_failed(&s[first])))
+			first = i;
+	if (first >= 0)
+		explain(&s[first], w);
+	return first;
 }

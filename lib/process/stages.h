@@ -58,8 +58,8 @@ void stages_kill(struct stage *s, int n);
 
 /* Waits for all n stages, which are in the order of the stream. With `failing`, kills those that still run after a
  * moment, so that none waits for input that will not come. Returns the number of the stage that failed first, with its
- * line for the user in *w; -1 if none failed. A stage that dies of SIGPIPE, or of a signal that we sent, has not
- * failed: its reader is gone, or we ended it. */
+ * line for the user in *w; -1 if none failed. A usage error counts as first, then death by a signal. A stage that dies
+ * of SIGPIPE, or of a signal that we sent, has not failed: its reader is gone, or we ended it. */
 int stages_wait(struct stage *s, int n, int failing, struct why *w);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static _Noreturn void overflow(struct env *e)
+void number_overflow(struct env *e)
 {
 	env_fail(e, "an integer does not fit 64 bits");
 }
@@ -12,7 +12,7 @@ static _Noreturn void overflow(struct env *e)
 static int64_t add(struct env *e, int64_t a, int64_t b)
 {
 	if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b)
-		overflow(e);
+		number_overflow(e);
 	return a + b;
 }
 
@@ -20,7 +20,7 @@ static int64_t multiply(struct env *e, int64_t a, int64_t b)
 {
 	if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a) :
 	    (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
-		overflow(e);
+		number_overflow(e);
 	return a * b;
 }
 
@@ -46,7 +46,7 @@ static struct jv integers(struct env *e, int op, int64_t a, int64_t b)
 		return jv_int(add(e, a, b));
 	case '-':
 		if (b == INT64_MIN)
-			overflow(e);
+			number_overflow(e);
 		return jv_int(add(e, a, -b));
 	case '*':
 		return jv_int(multiply(e, a, b));
@@ -164,7 +164,7 @@ struct jv eval_binary(struct env *e, int op, struct jv a, struct jv b)
 	jv_defined(e, a);
 	jv_defined(e, b);
 	if (a.kind == JV_BIG || b.kind == JV_BIG)
-		overflow(e);
+		number_overflow(e);
 	if (jv_in(a, JV_INTEGERS) && jv_in(b, JV_INTEGERS))
 		return integers(e, op, jv_integer(a), jv_integer(b));
 	if (jv_in(a, JV_NUMBERS) && jv_in(b, JV_NUMBERS))

@@ -48,6 +48,8 @@ struct jv number_float(struct env *e, struct call *c)
 	jv_defined(e, v);
 	if (v.kind == JV_STR)
 		v = number_real(e, v);
+	if (v.kind == JV_BIG)
+		return jv_float(strtod(v.s, NULL));
 	return jv_in(v, JV_NUMBERS) ? jv_float(jv_number(v)) : arg_or(c, 0, jv_float(0));
 }
 
@@ -56,6 +58,8 @@ struct jv number_abs(struct env *e, struct call *c)
 	struct jv v = c->self;
 
 	jv_defined(e, v);
+	if (v.kind == JV_BIG)
+		number_overflow(e);
 	if (!jv_in(v, JV_NUMBERS))
 		env_fail(e, "bad operand type for abs(): '%s'", jv_type(v));
 	if (v.kind == JV_FLOAT)
@@ -71,6 +75,8 @@ struct jv number_round(struct env *e, struct call *c)
 	double scale;
 
 	jv_defined(e, v);
+	if (v.kind == JV_BIG)
+		number_overflow(e);
 	if (!jv_in(v, JV_NUMBERS))
 		env_fail(e, "round: expected a number, not %s", jv_type(v));
 	if (precision < -300 || precision > 300)

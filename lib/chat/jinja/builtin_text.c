@@ -22,10 +22,23 @@ struct jv text_string(struct env *e, struct call *c)
 	return jv_markup(c->self, c->self.markup || c->b->what);
 }
 
-/* TEXT_TITLE starts a word after anything but a letter, TEXT_HEADING after white space and -([{< alone. */
+/* Whether the word goes on with a letter that has a case. */
+static bool cased_follows(struct jv rest)
+{
+	struct jv one;
+	int32_t c;
+
+	while (jv_next(&rest, &one, &c))
+		if (!text_is(c, TEXT_INNER))
+			return text_is(c, TEXT_CASED);
+	return false;
+}
+
+/* TEXT_TITLE starts a word after anything but a cased letter, TEXT_HEADING after white space and -([{< alone. The
+ * capital sigma at the end of a word becomes the final one. */
 struct jv text_cased(struct env *e, struct jv s, enum text_case to)
 {
-	bool first = true, markup = s.markup && to != TEXT_HEADING;
+	bool first = true, inside = false, markup = s.markup && to != TEXT_HEADING;
 	size_t start = e->out->n;
 	struct jv one;
 	int32_t c;
@@ -33,15 +46,16 @@ struct jv text_cased(struct env *e, struct jv s, enum text_case to)
 	env_tick(e, s.n);
 	while (jv_next(&s, &one, &c)) {
 		char out[4];
+		unsigned n = c < 0 ? 0 : text_recase(out, c, to, first);
 
-		if (c < 0)
-			jv_put(e, one);
-		else
-			env_put(e, out, text_recase(out, c, to, first));
+		if (c == 0x3a3 && to != TEXT_FOLD && inside && *out == '\xcf' && !cased_follows(s))
+			n = utf8_put(out, 0x3c2);
+		env_put(e, c < 0 ? one.s : out, c < 0 ? one.n : n);
+		inside = text_is(c, TEXT_CASED) ? !first || to != TEXT_HEADING : inside && text_is(c, TEXT_INNER);
 		if (to == TEXT_HEADING)
 			first = space_char(c) || (text_is(c, TEXT_ASCII) && c && strchr("-({[<", (int)c));
 		else
-			first = to == TEXT_TITLE && !text_is(c, TEXT_LETTER);
+			first = to == TEXT_TITLE && !text_is(c, TEXT_CASED);
 	}
 	return jv_markup(jv_since(e, start), markup);
 }

@@ -46,7 +46,7 @@ static const struct builtin builtins[] = {
 	{ "isalnum", OF_STR, "", text_all, TEXT_ALNUM }, { "isalpha", OF_STR, "", text_all, TEXT_LETTER },
 	{ "isascii", OF_STR, "", text_all, TEXT_ASCII }, { "isdecimal", OF_STR, "", text_all, TEXT_DIGIT },
 	{ "isdigit", OF_STR, "", text_all, TEXT_DIGIT }, { "islower", OF_STR, "", text_is_cased, TEXT_LOWER },
-	{ "isnumeric", OF_STR, "", text_all, TEXT_DIGIT }, { "isspace", OF_STR, "", text_all, TEXT_SPACE },
+	{ "isnumeric", OF_STR, "", text_all, TEXT_NUMBER }, { "isspace", OF_STR, "", text_all, TEXT_SPACE },
 	{ "isupper", OF_STR, "", text_is_cased, TEXT_UPPER }, { "items", IS_FILTER, "", value_items, 0 },
 	{ "items", OF_DICT, "", dict_view, VIEW_ITEMS },
 	{ "iterable", IS_TEST, "", test_kind, JV_ITERABLE | KIND(JV_LOOP) },

@@ -211,6 +211,8 @@ int64_t arg_int(struct env *e, const struct call *c, int i, int64_t absent)
 	jv_defined(e, v);
 	if (v.kind == JV_ABSENT || v.kind == JV_NONE)
 		return absent;
+	if (v.kind == JV_BIG)
+		number_overflow(e);
 	if (!jv_in(v, JV_INTEGERS))
 		env_fail(e, "%s: expected an integer, not %s", c->b->name, jv_type(v));
 	return jv_integer(v);

@@ -65,6 +65,8 @@ static struct slice slice_of(struct env *e, const struct jv bounds[3], int64_t n
 
 	for (int i = 0; i < 3; i++) {
 		jv_defined(e, bounds[i]);
+		if (bounds[i].kind == JV_BIG)
+			number_overflow(e);
 		if (bounds[i].kind != JV_NONE && !jv_in(bounds[i], JV_INTEGERS))
 			env_fail(e, "slice indices must be integers or None");
 	}
@@ -173,7 +175,9 @@ static struct jv eval_unary(struct env *e, int op, struct jv v)
 	jv_defined(e, v);
 	if (v.kind == JV_FLOAT)
 		return jv_float(op == '-' ? -v.d : v.d);
-	if (!jv_in(v, JV_INTEGERS) || (op == '-' && jv_integer(v) == INT64_MIN))
+	if (v.kind == JV_BIG || (v.kind == JV_INT && op == '-' && v.i == INT64_MIN))
+		number_overflow(e);
+	if (!jv_in(v, JV_INTEGERS))
 		env_fail(e, "bad operand type for unary %c: '%s'", op, jv_type(v));
 	return jv_int(op == '-' ? -jv_integer(v) : jv_integer(v));
 }

@@ -92,7 +92,7 @@ static void put_integer(struct env *e, const struct format_field *f, struct jv v
 	uint64_t magnitude;
 
 	if (v.kind == JV_BIG && base != 10)
-		env_fail(e, "an integer does not fit 64 bits");
+		number_overflow(e);
 	if (v.kind == JV_BIG) {
 		put_number(e, f, v.s, true);
 		return;
@@ -107,14 +107,21 @@ static void put_integer(struct env *e, const struct format_field *f, struct jv v
 	put_number(e, f, p, true);
 }
 
-/* Without a type: repr(), or with a precision %g that shows a fraction, or an exponent where that has no room. */
-static void spell_plain(char *s, size_t size, double d, int precision)
+/* Without a type: repr(), or with a precision %g that shows a fraction, or an exponent where that has no room.
+ * alternate: with the zeros at the end of the fraction. */
+static void spell_plain(char *s, size_t size, double d, int precision, bool alternate)
 {
 	int digits = precision ? precision : 1;
 	char *exponent, *end;
 
 	if (precision < 0) {
 		json_spell_float(s, d);
+		return;
+	}
+	if (alternate) {
+		snprintf(s, size, "%#.*g", digits, d);
+		if (s[strlen(s) - 1] == '.')
+			snprintf(s, size, "%#.*e", digits - 1, d);
 		return;
 	}
 	snprintf(s, size, "%.*g", digits, d);
@@ -151,7 +158,7 @@ static void put_float(struct env *e, const struct format_field *f, double d)
 		if (f->type == '%')
 			strcat(s, "%");
 	} else {
-		spell_plain(s, size, d, (int)f->precision);
+		spell_plain(s, size, d, (int)f->precision, f->alternate);
 	}
 	put_number(e, f, s, false);
 }

@@ -108,7 +108,6 @@ struct jv arg_or(const struct call *c, int i, struct jv absent);
 
 /* Builtins that other parts use. */
 struct jv format_percent(struct env *e, struct jv format, struct jv args);      /* "format" % args */
-struct jv number_truncated(struct env *e, double d);    /* d without its fraction, as an integer of any size */
 struct jv markup_escape(struct env *e, struct jv v);    /* HTML's & < > ' ", unless v is markup */
 
 #endif

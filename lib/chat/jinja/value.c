@@ -2,6 +2,7 @@
 #include "text.h"
 #include "value.h"
 
+#include <math.h>
 #include <string.h>
 
 bool jv_is(struct jv v, const char *s)
@@ -291,6 +292,30 @@ int64_t jv_length(struct env *e, struct jv v)
 	return *v.count;
 }
 
+/* Exactly: as doubles, neighbours above 2^53 would be equal. NaN is below all integers. */
+static int order_mixed(int64_t i, double d)
+{
+	int64_t whole;
+
+	if (d >= 0x1p63)
+		return -1;
+	if (!(d >= -0x1p63))
+		return 1;
+	whole = (int64_t)d;
+	return i != whole ? (i > whole) - (i < whole) : (d < (double)whole) - (d > (double)whole);
+}
+
+static int order_numbers(struct jv a, struct jv b)
+{
+	if (a.kind == JV_FLOAT && b.kind == JV_FLOAT)
+		return (a.d > b.d) - (a.d < b.d);
+	if (a.kind == JV_FLOAT)
+		return -order_mixed(jv_integer(b), a.d);
+	if (b.kind == JV_FLOAT)
+		return order_mixed(jv_integer(a), b.d);
+	return (jv_integer(a) > jv_integer(b)) - (jv_integer(a) < jv_integer(b));
+}
+
 /* Two lists, tuples or dicts. */
 static bool equal_items(struct env *e, struct jv a, struct jv b)
 {
@@ -310,10 +335,14 @@ bool jv_equal(struct env *e, struct jv a, struct jv b)
 	bool same;
 
 	env_tick(e, 1);
-	if (jv_in(a, JV_INTEGERS) && jv_in(b, JV_INTEGERS))
-		return jv_integer(a) == jv_integer(b);
+	if (a.kind == JV_FLOAT && b.kind == JV_FLOAT)
+		return a.d == b.d;
 	if (jv_in(a, JV_NUMBERS) && jv_in(b, JV_NUMBERS))
-		return jv_number(a) == jv_number(b);
+		return !order_numbers(a, b);
+	if (a.kind == JV_BIG && b.kind == JV_FLOAT && isfinite(b.d))
+		b = number_truncated(e, b.d);
+	else if (b.kind == JV_BIG && a.kind == JV_FLOAT && isfinite(a.d))
+		a = number_truncated(e, a.d);
 	if (a.kind != b.kind)
 		return false;
 	switch (a.kind) {
@@ -370,10 +399,10 @@ int jv_order(struct env *e, struct jv a, struct jv b, const char *op)
 
 	jv_defined(e, a);
 	jv_defined(e, b);
-	if (jv_in(a, JV_INTEGERS) && jv_in(b, JV_INTEGERS))
-		return (jv_integer(a) > jv_integer(b)) - (jv_integer(a) < jv_integer(b));
 	if (jv_in(a, JV_NUMBERS) && jv_in(b, JV_NUMBERS))
-		return (jv_number(a) > jv_number(b)) - (jv_number(a) < jv_number(b));
+		return order_numbers(a, b);
+	if (a.kind == JV_BIG || b.kind == JV_BIG)
+		number_overflow(e);
 	if (a.kind == JV_STR && b.kind == JV_STR) {
 		uint32_t n = a.n < b.n ? a.n : b.n;
 

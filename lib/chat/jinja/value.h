@@ -180,6 +180,8 @@ const char *jv_find(struct env *e, struct jv s, struct jv what, bool last);
 /* Python's int(s, base) and float(s): JV_INT or JV_BIG, JV_FLOAT; JV_ABSENT where they raise ValueError. */
 struct jv number_integer(struct env *e, struct jv s, int64_t base);
 struct jv number_real(struct env *e, struct jv s);
+struct jv number_truncated(struct env *e, double d);    /* d without its fraction, as an integer of any size */
+_Noreturn void number_overflow(struct env *e);          /* an integer does not fit 64 bits */
 
 /* A JSON tree as values; strings are borrowed from it. */
 struct jv jv_from_json(struct env *e, const struct json *v);
