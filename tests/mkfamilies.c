@@ -133,6 +133,7 @@ static const struct mkfamily families[] = {
 	  "expert_weights_scale=1.5" },
 	{ .name = "starcoder2", LAYER_NORMS, BIASED, .ungated = 1 },
 	{ .name = "stablelm", LAYER_NORMS, .norm2 = "", .heads = MKHEADS_ROWS, .unrotated_share = 2 },
+	{ .name = "codeshell", LAYER_NORMS, BIASED, .fused_qkv = 1, .ungated = 1, .no_embedding = 1 },
 	{ .name = "gptneox", LAYER_NORMS, BIASED, .fused_qkv = 1, .ungated = 1, .multi_head = 1,
 	  .unrotated_share = 4, .keys = "use_parallel_residual=true" },
 	{ .name = "falcon", LAYER_NORMS, .norm2 = "attn_norm_2", .fused_qkv = 1, .ungated = 1 },
@@ -193,6 +194,7 @@ static const struct mkfamily families[] = {
 	  .keys = "attention.sliding_window=8 "
 	  "rope.scaling.type=yarn rope.scaling.factor=8.0 rope.scaling.original_context_length=64" },
 	{ .name = "maincoder", .heads = MKHEADS_ONE },
+	{ .name = "pangu-embedded", .qkv_bias = 1 },
 	{ .name = "seed_oss", .norm2 = "post_attention_norm", .qkv_bias = 1 },
 	{ .name = "hunyuan-dense", .heads = MKHEADS_ONE, .keys = "rope.scaling.alpha=4.0" },
 	{ .name = "hunyuan_vl", .heads = MKHEADS_ONE, .keys = "rope.scaling.alpha=4.0 "
@@ -266,6 +268,8 @@ static const struct mkfamily families[] = {
 	{ .name = "arwkv7-nog", .arch = "arwkv7", .mixers = "w", .unrotated = 1, .keys = "token_shift_count=1" },
 	{ .name = "qwen35", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE, .unrotated_share = 2,
 	  .layers = 4, .mixers = "ddda" },
+	{ .name = "qwen35-fused", .arch = "qwen35", .pre = "qwen2", .norm2 = "post_attention_norm",
+	  .heads = MKHEADS_ONE, .unrotated_share = 2, .layers = 4, .mixers = "ddda", .fused_qkv = 1 },
 	{ .name = "qwen35moe", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 4, .mixers = "ddda", .experts = 4, .used = 2, .shared = 1, .shared_gate = 1 },
 	{ .name = "kimi-linear", .latent = MKLATENT_ABSORBED, .whole_queries = 1, .mixers = "kkka", .layers = 5,

@@ -71,6 +71,7 @@ struct mkfamily {
 	uint32_t blocks;                /* number of layers that have tensors in the file; 0: all */
 	int single;                     /* a layer has either a mixer or a feed-forward part */
 	const char *last_norm;          /* NULL: output_norm; "": none */
+	int no_embedding;               /* no token_embd: output is used in its place */
 	int head_norm_bias;             /* norms of heads have biases */
 	int bare_norm2, bare_post_norms;        /* tensors named without .weight */
 

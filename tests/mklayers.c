@@ -22,15 +22,15 @@ static void qkv(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
 	uint32_t n_q = s->n_head * s->head_dim, n_kv = s->n_head_kv * s->head_dim;
-	uint32_t n_v = s->n_head_kv * part_dim_v(k);
+	uint32_t n_v = s->n_head_kv * part_dim_v(k), with_gates = part_has_mixer(k, 'd') ? 2 * n_q : n_q;
 
 	if (k->family->fused_qkv) {
-		part_matrix(k, part_name(il, "attn_qkv", "weight"), 'm', s->n_embd, n_q + 2 * n_kv, 1.3f);
+		part_matrix(k, part_name(il, "attn_qkv", "weight"), 'm', s->n_embd, with_gates + 2 * n_kv, 1.3f);
 		if (k->family->qkv_bias)
 			part_bias(k, il, "attn_qkv", n_q + 2 * n_kv, 0.1f);
 		return;
 	}
-	part_matrix(k, part_name(il, "attn_q", "weight"), 'm', s->n_embd, part_has_mixer(k, 'd') ? 2 * n_q : n_q, 1.3f);
+	part_matrix(k, part_name(il, "attn_q", "weight"), 'm', s->n_embd, with_gates, 1.3f);
 	if (reads_others(k, il))
 		return;
 	part_matrix(k, part_name(il, "attn_k", "weight"), 'm', s->n_embd, n_kv, 1.3f);

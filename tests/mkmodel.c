@@ -7,12 +7,13 @@
 #include "lib/base/slurp.h"
 #include "lib/gguf/formats.h"
 #include "mkgguf.h"
+#include "mkparts.h"
 #include "mkvocab.h"
 #include "mkweights.h"
 
 enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE,
 	ROPE_BASE, SPM, KIND, PRE, ADD_BOS, GGUF_VERSION,
-	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, KEYS, OUT_BIAS, TYPES, FAMILIES, OUT };
+	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, KEYS, VECTORS, OUT_BIAS, TYPES, FAMILIES, OUT };
 
 static const struct opt opts[] = {
 	[ARCH] = { 0, "arch", "NAME", "one of --families, which may change the layers (default: the shape's)" },
@@ -46,6 +47,7 @@ static const struct opt opts[] = {
 	[REPLACE] = { 0, "replace", "KEY=VALUE",
 		"another value for this key: a U32, [N] (an array of N), true, false, or a string" },
 	[KEYS] = { 0, "keys", "KEY=VALUE ...", "further keys of the architecture, as in mkfamilies.c" },
+	[VECTORS] = { 0, "vectors", "NAME=N ...", "further tensors, each of N random numbers" },
 	[OUT_BIAS] = { 0, "out-bias", NULL, "a bias of attn_output" },
 	[TYPES] = { 0, "types", NULL, "print the tensor types, each with the smallest shape for its rows" },
 	[FAMILIES] = { 0, "families", NULL, "print the names for --arch" },
@@ -95,7 +97,7 @@ static _Noreturn void list_families(void)
 }
 
 struct file {
-	const char *path, *template, *tool_template, *keys;
+	const char *path, *template, *tool_template, *keys, *vectors;
 	char *without, *value;  /* a key, and what stands in its place; or NULL */
 	uint32_t version, shards;
 	const char *kind;       /* of vocabulary; NULL: BPE */
@@ -156,6 +158,7 @@ static void option(const struct cli *c, const struct opt *o, struct mkweights *k
 		*file->value++ = '\0';
 		break;
 	case KEYS: file->keys = c->value; break;
+	case VECTORS: file->vectors = c->value; break;
 	case OUT_BIAS: file->out_bias = 1; break;
 	case OUT: file->path = c->value; break;
 	}
@@ -173,6 +176,16 @@ static void template(const struct cli *c, struct mkweights *k, const char *key, 
 	bytes_put(&text, "", 1);
 	mkgguf_text(k->m, key, text.p);
 	bytes_free(&text);
+}
+
+static void vectors(struct mkweights *k, const char *list)
+{
+	char name[64];
+	unsigned n;
+	int end;
+
+	for (; sscanf(list, " %63[^=]=%u%n", name, &n, &end) == 2; list += end)
+		part_vector(k, name, n, 0, 0.5f);
 }
 
 static void replace(struct mkgguf *m, const char *key, const char *value)
@@ -240,6 +253,7 @@ int main(int argc, char **argv)
 	if (file.value)
 		replace(k.m, file.without, file.value);
 	mkweights_tensors(&k);
+	vectors(&k, file.vectors ? file.vectors : "");
 	mkgguf_write(k.m, file.path, file.version, file.shards);
 	mkgguf_close(k.m);
 	mkweights_free(&k);

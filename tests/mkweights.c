@@ -241,7 +241,8 @@ void mkweights_tensors(struct mkweights *k)
 
 	/* a tied embedding is read as rows of variance 9 / n_embd, which as an output matrix gives logits of deviation
 	 * 3 */
-	part_tensor(k, "token_embd.weight", type_for(k, s->tied ? 's' : 'm', s->n_embd),
+	part_tensor(k, k->family->no_embedding ? "output.weight" : "token_embd.weight",
+		type_for(k, s->tied ? 's' : 'm', s->n_embd),
 		(uint64_t[3]){ s->n_embd, s->n_vocab }, 0, s->tied ? 3 / sqrtf((float)s->n_embd) : 1);
 	if (k->family->positions)
 		part_tensor(k, "position_embd.weight", FORMAT_F32, (uint64_t[3]){ s->n_embd, s->n_ctx }, 0, 0.5f);
@@ -271,7 +272,7 @@ void mkweights_tensors(struct mkweights *k)
 		part_vector(k, last, s->n_embd, 1, 0.1f);
 	if (k->family->norm_bias)
 		part_vector(k, "output_norm.bias", s->n_embd, 0, 0.1f);
-	if (!s->tied)
+	if (!s->tied && !k->family->no_embedding)
 		part_matrix(k, "output.weight", 's', s->n_embd, s->n_vocab, 3);
 	if (k->family->logits_bias)
 		part_vector(k, "output.bias", s->n_vocab, 0, 0.5f);

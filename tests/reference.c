@@ -264,7 +264,7 @@ static int *switch_adapters(const int *ids, size_t n)
 
 double *embedded(const int *ids, size_t n)
 {
-	float *embd = weights(&m, m.n_vocab * m.n_embd, "token_embd.weight");
+	float *embd = weights(&m, m.n_vocab * m.n_embd, reference_embedding(&m));
 	size_t n_position = n_weights(&m, "position_embd.weight");
 	float *position = weights(&m, n_position, "position_embd.weight");
 	double *x = memory(n * m.n_embd, sizeof *x);

@@ -248,16 +248,27 @@ static void keep(struct reference_layer *l, size_t n, double *qkv[3])
 	l->v = copy(qkv[2], n * m.n_head_kv * m.dim_v);
 }
 
-/* Whether attn_q has 2 · head_dim rows per head: the query, then the gate of attention's result. */
+/* Rows of q if each head has the gate of attention's result after its query; and of such q, k and v in one tensor. */
+static size_t with_gates(void)
+{
+	return 2 * m.n_head * m.head_dim;
+}
+
+static size_t all_with_gates(void)
+{
+	return with_gates() + m.n_head_kv * (m.head_dim + m.dim_v);
+}
+
 static int has_gates(size_t il)
 {
-	return n_weights(&m, "blk.%zu.attn_q.weight", il) == 2 * m.n_head * m.head_dim * m.n_embd;
+	return n_weights(&m, "blk.%zu.attn_q.weight", il) == with_gates() * m.n_embd
+		|| n_weights(&m, "blk.%zu.attn_qkv.weight", il) == all_with_gates() * m.n_embd;
 }
 
 static double *half_of_q(size_t il, const double *x, size_t n, size_t half)
 {
 	size_t d = m.head_dim;
-	double *both = linear(part(il, "attn_q"), x, n, m.n_embd, 2 * m.n_head * d);
+	double *both = fused(il, "attn_q", "attn_qkv", x, n, (size_t[]){ 0, with_gates(), all_with_gates() });
 	double *y = columns(both, n * m.n_head, 2 * d, half * d, d);
 
 	free(both);
@@ -285,7 +296,7 @@ static void multiply_gates(size_t il, double *out, const double *x, size_t n)
 static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 {
 	size_t n_q = m.n_head * m.head_dim, n_kv = m.n_head_kv * m.head_dim, n_v = m.n_head_kv * m.dim_v;
-	size_t all = n_q + n_kv + n_v;
+	size_t to_k = has_gates(il) ? with_gates() : n_q, all = to_k + n_kv + n_v;
 	int keys_only = !has(il, "attn_v") && !has(il, "attn_qkv");
 
 	qkv[0] = has_gates(il) ? half_of_q(il, x, n, 0)
@@ -298,9 +309,9 @@ static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 		borrow(il, n, qkv);
 		return;
 	}
-	qkv[1] = fused(il, "attn_k", "attn_qkv", x, n, (size_t[]){ n_q, n_kv, all });
+	qkv[1] = fused(il, "attn_k", "attn_qkv", x, n, (size_t[]){ to_k, n_kv, all });
 	qkv[2] = keys_only ? copy(qkv[1], n * n_kv)
-		: fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ n_q + n_kv, n_v, all });
+		: fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ to_k + n_kv, n_v, all });
 	clip(qkv[1], n * n_kv);
 	clip(qkv[2], n * n_v);
 	place(il, "attn_k_norm", qkv[1], n, m.n_head_kv);

@@ -48,6 +48,8 @@ static void glm4(struct reference *m)
 static void scale_sliding(struct reference *m)
 {
 	m->plain_length = key_real(m, "rope.scaling.attn_factor", 1);
+	if (m->yarn && m->factor < 1)
+		m->plain_length /= 1 + 0.1 * log(m->factor);
 }
 
 static void slide_with_base(struct reference *m, size_t period, double base)
@@ -264,7 +266,7 @@ static void arctic(struct reference *m)
 
 static void grok(struct reference *m)
 {
-	m->embedding_scale = key_real(m, "embedding_scale", 78.38367176906169);
+	m->embedding_scale = or_one(key_real(m, "embedding_scale", 78.38367176906169));
 	m->logit_scale = key_real(m, "logit_scale", 0.5773502691896257);
 	m->scale = key_real(m, "attention.output_scale", 0.08838834764831845);
 	m->attn_cap = key_real(m, "attn_logit_softcapping", 30);
@@ -292,7 +294,7 @@ static void chameleon(struct reference *m)
 
 static void hrm(struct reference *m)
 {
-	m->embedding_scale = key_real(m, "embedding_scale", 1);
+	m->embedding_scale = or_one(key_real(m, "embedding_scale", 1));
 	m->stack = key_size(m, "hrm.layers_per_stack", 1);
 	m->cycle = key_size(m, "hrm.l_cycles", 1) + 1;
 }
@@ -532,9 +534,10 @@ static void deepseek2(struct reference *m)
 {
 	double factor = key_real(m, "rope.scaling.attn_factor", 1);
 	double y = key_real(m, "rope.scaling.yarn_log_multiplier", 0);
-	double usual = 1 + 0.1 * log(m->factor);
+	int shrinks = m->yarn && m->factor < 1;
+	double usual = shrinks ? 1 : 1 + 0.1 * log(m->factor);
 	double grown = m->yarn && y > 0 ? 1 + y * log(m->factor) : usual;
-	int other = strcmp(m->arch, "deepseek2") != 0;
+	int other = !shrinks && strcmp(m->arch, "deepseek2");
 
 	latent(m);
 	indexer(m);

@@ -77,6 +77,11 @@ float *weights(const struct reference *m, size_t n, const char *format, ...)
 	return x;
 }
 
+const char *reference_embedding(const struct reference *m)
+{
+	return n_weights(m, "token_embd.weight") ? "token_embd.weight" : "output.weight";
+}
+
 /* ---- sizes and options ---- */
 
 static void read_layer(struct reference *m, size_t il)
@@ -89,7 +94,7 @@ static void read_layer(struct reference *m, size_t il)
 	l->n_head = key_size_at(m, "attention.head_count", il, 0);
 	l->n_head_kv = key_size_at(m, "attention.head_count_kv", il, l->n_head);
 	l->head_dim = key_size(m, "attention.key_length", l->n_head ? m->n_embd / l->n_head : 0);
-	l->dim_v = key_size(m, "attention.value_length", l->head_dim);
+	l->dim_v = key_size(m, "attention.value_length", l->n_head ? m->n_embd / l->n_head : 0);
 	l->n_rot = key_size(m, "rope.dimension_count", l->head_dim);
 	l->n_used = key_size_at(m, "expert_used_count", il, 0);
 }
@@ -115,7 +120,7 @@ static void read_sizes(struct reference *m)
 	size_t further = strcmp(m->arch, "deepseek4") ? key_size(m, "nextn_predict_layers", 0) : 0;
 
 	m->n_embd = key_size(m, "embedding_length", 1);
-	m->n_vocab = n_weights(m, "token_embd.weight") / m->n_embd;
+	m->n_vocab = n_weights(m, reference_embedding(m)) / m->n_embd;
 	m->n_layer = key_size(m, "block_count", 0) - further;
 	m->n_state_groups = key_size(m, "ssm.group_count", 1);
 	m->wkv_head = key_size(m, "wkv.head_size", 1);
@@ -149,7 +154,9 @@ static void read_rope(struct reference *m)
 	m->beta_fast = 32;
 	m->beta_slow = m->kept = 1;
 	m->plain_length = 1;
-	m->rope_length = key_real(m, "rope.scaling.attn_factor", 1) * (m->yarn ? 1 + 0.1 * log(m->factor) : 1);
+	m->rope_length = key_real(m, "rope.scaling.attn_factor", 1);
+	if (m->yarn && m->factor > 1)
+		m->rope_length *= 1 + 0.1 * log(m->factor);
 	m->factors = "rope_freqs.weight";
 	if (n_weights(m, "rope_factors_long.weight"))
 		m->factors = context > m->original_ctx ? "rope_factors_long.weight" : "rope_factors_short.weight";

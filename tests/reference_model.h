@@ -166,6 +166,9 @@ const struct gguf_value *reference_array(const struct reference *m, const char *
 /* How many values the tensor has; 0: there is none. */
 size_t n_weights(const struct reference *m, const char *format, ...);
 
+/* The full name of the tensor with the embeddings. */
+const char *reference_embedding(const struct reference *m);
+
 /* The tensor's n values, or NULL where there is none; free() them. */
 float *weights(const struct reference *m, size_t n, const char *format, ...);
 

@@ -232,18 +232,23 @@ static void wrong(void)
 	static const struct {
 		const char *key;
 		uint32_t value;
-	} ids[] = { { "tokenizer.ggml.bos_token_id", 16 }, { "tokenizer.ggml.eot_token_id", UINT32_MAX },
-		{ "tokenizer.ggml.fim_pad_token_id", 99 } };
+	} ids[] = { { "tokenizer.ggml.bos_token_id", 16 }, { "tokenizer.ggml.eos_token_id", UINT32_MAX },
+		{ "tokenizer.ggml.eot_token_id", UINT32_MAX }, { "tokenizer.ggml.eom_token_id", 16 },
+		{ "tokenizer.ggml.prefix_token_id", UINT32_MAX }, { "tokenizer.ggml.fim_pad_token_id", 99 } };
+	struct card card = { 0 };
 	struct mkgguf *m;
 	struct vocab *v;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
 		m = begin("gpt2", "gpt-2");
 		put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
 		put_merges(m, bpe_merges, 1);
 		mkgguf_u32(m, ids[i].key, ids[i].value);
 		v = open_made(m);
-		holds(!v && strstr(w.text, "v.gguf: ") && strstr(w.text, ids[i].key), "an id outside the vocabulary");
+		if (v)
+			vocab_card(v, &card);
+		holds(v && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 &&
+			vocab_rules(v)->eos == 11, "an id outside the vocabulary counts as none");
 		vocab_close(v);
 	}
 	m = begin("gpt2", "surprise");
@@ -345,10 +350,13 @@ static void damaged(void)
 	mkgguf_text(m, "general.architecture", "llama");
 	mkgguf_text(m, "llama.vocab_size", "3");
 	refused(m, "llama.vocab_size: not an integer");
-	m = begin_damaged("llama");
+	m = begin_damaged("gpt2");
+	put_merges(m, &sound[0], 1);
 	mkgguf_text(m, "general.architecture", "llama");
 	mkgguf_u32(m, "llama.vocab_size", 2);
-	refused(m, "llama.vocab_size: 2, but there are 3 tokens");
+	v = open_made(m);
+	holds(v != NULL, "a vocabulary with another size in vocab_size");
+	vocab_close(v);
 	m = begin_damaged("llama");
 	mkgguf_tensor(m, "token_embd.weight", 0, dim, fill_nothing, dim, sizeof dim);
 	refused(m, "3 tokens, but token_embd.weight has 2 rows");

@@ -40,17 +40,22 @@ void build_qkv(struct builder *b, struct packed *x)
 	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
 		.most = b->model->qkv_clamp };
 	int beside = l->gates && !build_has(b, "attn_gate");
+	const struct product_part parts[] = {
+		{ beside ? 2 * q : q, beside ? buffer_at(gates(b), q) : build_qkv_buffer(b) },
+		{ k, buffer_at(build_qkv_buffer(b), q) }, { v, buffer_at(build_qkv_buffer(b), q + k) },
+	};
 	int v_is_k = b->model->family->decoder.v_from_k && l->dim_v == l->dim_k && !build_has(b, "attn_qkv")
 		&& !build_has(b, "attn_v");
 
 	if (build_has(b, "attn_qkv") && !beside)
 		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));
+	else if (build_has(b, "attn_qkv"))
+		build_add_parts(b, &o, "attn_qkv", WIDE, 3, parts);
 	else {
-		build_add_product(b, &o, "attn_q", WIDE, beside ? 2 * q : q,
-			beside ? buffer_at(gates(b), q) : build_qkv_buffer(b));
-		build_add_product(b, &o, "attn_k", WIDE, k, buffer_at(build_qkv_buffer(b), q));
+		build_add_product(b, &o, "attn_q", WIDE, parts[0].rows, parts[0].y);
+		build_add_product(b, &o, "attn_k", WIDE, k, parts[1].y);
 		if (!v_is_k)
-			build_add_product(b, &o, "attn_v", WIDE, v, buffer_at(build_qkv_buffer(b), q + k));
+			build_add_product(b, &o, "attn_v", WIDE, v, parts[2].y);
 	}
 	build_products(b, "attn_qkv", &o);
 	build_deltas(b, x, (struct product_rows[]){ { "attn_q", q }, { "attn_k", k }, { "attn_v", v } }, 3,
@@ -67,11 +72,10 @@ void build_qkv(struct builder *b, struct packed *x)
 
 void build_q(struct builder *b, struct packed *x)
 {
-	static const char *const unused[] = { "attn_k", "attn_v", "attn_k_norm" };
+	static const char *const unused[] = { "attn_k", "attn_v", "attn_k_norm", NULL };
 
 	build_product(b, x, "attn_q", WIDE, b->layer->n_head * b->layer->dim_k, build_qkv_buffer(b));
-	for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
-		model_ignore(b->model, build_name(b, unused[i], "weight").s);
+	build_ignore(b, unused, "weight");
 }
 
 /* Sets the norms of q and k, whichever the file has. */

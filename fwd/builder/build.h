@@ -29,6 +29,9 @@ const float *build_transposed(struct builder *b, const char *name, const char *s
 const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times);
 const float *build_tiled(struct builder *b, const float *x, size_t n, size_t times);
 
+/* Marks NAME.SUFFIX of each name, up to NULL, as unused. */
+void build_ignore(struct builder *b, const char *const *names, const char *suffix);
+
 const float *build_bias(struct builder *b, const char *name, size_t n);         /* NULL: the file has none */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n);       /* a norm of the model's kind */
 
@@ -64,6 +67,15 @@ enum precision { NARROW, WIDE };        /* of quantised activations; WIDE is 16 
 /* Adds a product to o: y = NAME.weight[rows × elements of a row of o->x] · o->x. */
 void build_add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t rows,
 	struct buffer y);
+
+/* The same for consecutive rows of one matrix, each part to its own buffer. */
+struct product_part {
+	size_t rows;
+	struct buffer y;
+};
+
+void build_add_parts(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t parts,
+	const struct product_part part[]);
 
 /* Appends the products of o as one op. Their results must be adjacent, from y[0] on. */
 void build_products(struct builder *b, const char *name, const struct op_product *o);

@@ -91,14 +91,14 @@ int build_has(const struct builder *b, const char *name)
 	return model_has(b->model, build_name(b, name, "weight").s);
 }
 
+void build_ignore(struct builder *b, const char *const *names, const char *suffix)
+{
+	for (; *names; names++)
+		model_ignore(b->model, build_name(b, *names, suffix).s);
+}
+
 const float *build_bias(struct builder *b, const char *name, size_t n)
 {
-	const char *unused = b->model->family->unused_bias;
-
-	if (unused && !strcmp(unused, name)) {
-		model_ignore(b->model, build_name(b, name, "bias").s);
-		return NULL;
-	}
 	return model_has(b->model, build_name(b, name, "bias").s) ? build_vector(b, name, "bias", n) : NULL;
 }
 
@@ -197,6 +197,30 @@ void build_add_product(struct builder *b, struct op_product *o, const char *name
 	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
 	o->x->wants[o->kind[o->n]] = 1;
 	o->y[o->n++] = y;
+}
+
+void build_add_parts(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t parts,
+	const struct product_part part[])
+{
+	struct op_product whole = { .x = o->x };
+	size_t rows = 0, at = 0;
+
+	for (size_t i = 0; i < parts; i++)
+		rows += part[i].rows;
+	build_add_product(b, &whole, name, wide, rows, (struct buffer){ .at = NULL });
+	for (size_t i = 0; i < parts && !b->failed; i++) {
+		struct matrix *w = &o->w[o->n];
+
+		*w = whole.w[0];
+		if (w->data)
+			w->data = (const char *)w->data + at * w->row_bytes;
+		w->rows = part[i].rows;
+		o->scale[o->n] = whole.scale[0];
+		o->bias[o->n] = whole.bias[0] ? whole.bias[0] + at : NULL;
+		o->kind[o->n] = whole.kind[0];
+		o->y[o->n++] = part[i].y;
+		at += part[i].rows;
+	}
 }
 
 /* The tensors as op->weights: all experts' or heads' matrices of each as one matrix. */

@@ -56,7 +56,8 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
 
 /* ---- for families ---- */
 
-/* Whether the file has NAME.weight in this layer. (Biases are always used if the file has them.) */
+/* Whether the file has NAME.weight in this layer. (Biases are used if the file has them, unless the family
+ * ignores them.) */
 int build_has(const struct builder *b, const char *name);
 
 /* Adds the pending branch, then norms x and packs the result. name "": packs x itself. */

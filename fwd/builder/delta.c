@@ -162,15 +162,22 @@ struct packed *build_delta(struct builder *b, struct packed *x)
 	return gated_output(b, &p, b->model->ssm.sigmoid_gates ? UNARY_SIGMOID : UNARY_SILU);
 }
 
+/* Like llama.cpp, we ignore biases of q, k and v. */
 struct packed *build_kda(struct builder *b, struct packed *x)
 {
+	static const char *const unbiased[] = { "attn_q", "attn_k", "attn_v", "attn_qkv", NULL };
 	struct row_layout p = row_layout(b);
 	size_t n = p.sizes.keys;
 	struct op_product o = { .x = x };
 
-	build_add_product(b, &o, "attn_q", NARROW, n, p.q);
-	build_add_product(b, &o, "attn_k", NARROW, n, p.k);
-	build_add_product(b, &o, "attn_v", NARROW, n, p.v);
+	build_ignore(b, unbiased, "bias");
+	if (build_has(b, "attn_qkv"))
+		build_add_product(b, &o, "attn_qkv", NARROW, 3 * n, p.q);
+	else {
+		build_add_product(b, &o, "attn_q", NARROW, n, p.q);
+		build_add_product(b, &o, "attn_k", NARROW, n, p.k);
+		build_add_product(b, &o, "attn_v", NARROW, n, p.v);
+	}
 	build_add_product(b, &o, "ssm_beta", NARROW, p.sizes.heads, p.beta);
 	build_products(b, "attn_qkv", &o);
 	low_rank(b, x, "ssm_f_a", "ssm_f_b", p.sizes.decays, &p, p.decay);

@@ -240,7 +240,8 @@ void build_embed(struct builder *b)
 		.scale = m->embedding_scale };
 	struct op_rows norm = { .n = m->n_embd, .in = e.x, .out = e.x };
 
-	build_matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
+	build_matrix(b, m->family->embeds_output && !build_has(b, "token_embd") ? "output" : "token_embd", m->n_vocab,
+		m->n_embd, &e.ids);
 	if (m->adapters.n)
 		e.substitute = substitutes(b);
 	if (m->family->positions == POSITIONS_LEARNED

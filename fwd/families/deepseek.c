@@ -72,13 +72,14 @@ static const struct latent *latent_of(const struct model *m)
 
 /* YaRN's correction of the score's magnitude. With a multiplier, all of the score is scaled and the rotation leaves
  * lengths unchanged; without one, both the rotated part and the score are scaled. For DeepSeek 2, llama.cpp swaps the
- * two factors and also scales the score with linear scaling, and so do we. */
+ * two factors and also scales the score with linear scaling, and so do we; below a factor of 1, YaRN leaves the rotated
+ * part as it is. */
 static void stretch(struct model *m, double multiplier)
 {
 	struct rope_spec *r = &m->rope;
-	double magnitude = r->attn_factor, log_factor = r->factor > 1 ? fmath_log(r->factor) : 0;
-	double usual = 1 + 0.1 * log_factor, given = 1 + multiplier * log_factor;
-	int whole = !strcmp(m->arch, "deepseek2");
+	int shrinks = r->scaling == ROPE_YARN && r->factor < 1, whole = shrinks || !strcmp(m->arch, "deepseek2");
+	double magnitude = r->attn_factor, log_factor = fmath_log(r->factor);
+	double usual = shrinks ? 1 : 1 + 0.1 * log_factor, given = 1 + multiplier * log_factor;
 
 	if (r->scaling == ROPE_YARN && multiplier > 0) {
 		r->attn_factor /= whole ? usual : given;

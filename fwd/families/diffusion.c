@@ -4,9 +4,10 @@
 
 const struct family families_diffusion[] = {
 	/* Dream (Ye et al. 2025): qwen2 */
-	{ .arch = "dream", .norm = NORM_RMS, .pairs = ROPE_HALVES, .diffusion = 1 },
+	{ .arch = "dream", .norm = NORM_RMS, .pairs = ROPE_HALVES, .diffusion = 1, .unused = { "output.bias" } },
 	/* LLaDA (Nie et al. 2025): llama */
-	{ .arch = "llada", .norm = NORM_RMS, .diffusion = 1 },
+	{ .arch = "llada", .norm = NORM_RMS, .diffusion = 1, .unused = { "rope_freqs.weight", "attn_output.bias",
+	  "ffn_gate.bias", "ffn_up.bias", "ffn_down.bias" } },
 	/* LLaDA-MoE (Zhu et al. 2025): olmoe, with a norm for each head */
 	{ .arch = "llada-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .diffusion = 1,
 	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1 },

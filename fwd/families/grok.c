@@ -42,7 +42,7 @@ static int grok(struct model *m, struct why *w)
 	m->attn_cap = 30;
 	m->rope.beta_fast = 8;
 	if (layers_betas(m, w) < 0
-	    || key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
+	    || key_scale(m, "embedding_scale", &m->embedding_scale, w) < 0
 	    || key_float(m, "logit_scale", 0, 1e6, &m->logit_scale, w) < 0
 	    || key_float(m, "attention.output_scale", 0, 1e6, &scale, w) < 0
 	    || key_float(m, "attn_logit_softcapping", 0, 1e6, &m->attn_cap, w) < 0

@@ -5,17 +5,18 @@
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 
-/* Granite (IBM 2024): scale factors for embeddings, branches, scores and logits. */
+/* Granite (IBM 2024): scale factors for embeddings, branches, scores and logits. In the hybrid, logit_scale 0 means
+ * none; with the others, llama.cpp divides by it. */
 static int granite(struct model *m, struct why *w)
 {
 	float scale = 0, divisor = 1;
 
 	if (key_scale(m, "embedding_scale", &m->embedding_scale, w) < 0
 	    || key_scale(m, "residual_scale", &m->residual_scale, w) < 0
-	    || key_float(m, "logit_scale", 1e-6, 1e6, &divisor, w) < 0
+	    || key_float(m, "logit_scale", m->family->mixer ? 0 : 1e-6, 1e6, &divisor, w) < 0
 	    || key_float(m, "attention.scale", 0, 1e6, &scale, w) < 0)
 		return -1;
-	m->logit_scale = 1 / divisor;
+	m->logit_scale = divisor > 0 ? 1 / divisor : 1;
 	for (size_t il = 0; il < m->n_layer && scale > 0; il++)
 		m->layer[il].scale = scale;
 	return 0;
@@ -269,7 +270,7 @@ static int mistral3(struct model *m, struct why *w)
 
 	if (key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0 || layers_betas(m, w) < 0)
 		return -1;
-	if (m->rope.scaling == ROPE_YARN)
+	if (m->rope.scaling == ROPE_YARN && m->rope.factor > 1)
 		m->rope.attn_factor /= 1 + 0.1 * multiplier * fmath_log(m->rope.factor);
 	return layers_temper(m, (size_t)m->rope.n_ctx_orig, w);
 }
@@ -280,11 +281,14 @@ static int mistral3(struct model *m, struct why *w)
 static int deci(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "attn_norm.weight", "attn_q.weight", "attn_k.weight", "attn_v.weight",
-		"attn_output.weight", NULL };
+		"attn_output.weight", "attn_q.bias", "attn_k.bias", "attn_v.bias", "attn_output.bias", NULL };
+	static const char *const bias[] = { "attn_output.bias", NULL };
 
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
 
+		if (l->mixers == MIXER_PRODUCT)
+			layers_ignore(m, il, bias);
 		if (l->n_head && l->n_ff)
 			continue;
 		l->mixers = 0;
@@ -322,7 +326,8 @@ const struct family families_llama[] = {
 	{ .arch = "llama", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "qwen", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen },
 	{ .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES },
-	{ .arch = "qwen2vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = sections, .no_epsilon = 1 },
+	{ .arch = "qwen2vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = sections,
+	  .epsilon = EPSILON_NONE, .unused = { "output.bias" } },
 	{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "qwen3vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen3vl,
 	  .decoder = { .heads = HEADS_NORMED } },
@@ -352,19 +357,23 @@ const struct family families_llama[] = {
 	  .decoder = { .heads = HEADS_NORMED_LATE } },
 	{ .arch = "mistral3", .norm = NORM_RMS, .read = mistral3, .unused_key = "attention.scale" },
 	{ .arch = "apertus", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = apertus,
-	  .decoder = { .heads = HEADS_NORMED, .ungated = 1, .xielu = 1 } },
+	  .decoder = { .heads = HEADS_NORMED, .ungated = 1, .xielu = 1 },
+	  .unused = { "attn_q_norm.bias", "attn_k_norm.bias" } },
 	{ .arch = "bitnet", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .sub_norms = 1 } },
-	{ .arch = "ernie4_5", .norm = NORM_RMS, .unused_bias = "attn_output" },
+	{ .arch = "ernie4_5", .norm = NORM_RMS, .unused = { "attn_output.bias" } },
 	{ .arch = "internlm2", .norm = NORM_RMS },
 	{ .arch = "xverse", .norm = NORM_RMS },
 	{ .arch = "orion", .norm = NORM_LAYER, .pairs = ROPE_HALVES },
 	{ .arch = "baichuan", .norm = NORM_RMS, .read = baichuan, .unused_key = "attention.max_alibi_bias" },
 	{ .arch = "refact", .norm = NORM_RMS, .unrotated = 1, .read = refact,
-	  .unused_key = "attention.max_alibi_bias" },
+	  .unused_key = "attention.max_alibi_bias",
+	  .unused = { "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight",
+	  "attn_output.bias", "ffn_gate.bias", "ffn_up.bias", "ffn_down.bias" } },
 	{ .arch = "arcee", .norm = NORM_RMS, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "maincoder", .norm = NORM_RMS, .decoder = { .heads = HEADS_NORMED_LATE } },
 	{ .arch = "openelm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
-	{ .arch = "pangu-embedded", .norm = NORM_RMS, .pairs = ROPE_HALVES },
+	{ .arch = "pangu-embedded", .norm = NORM_RMS, .pairs = ROPE_HALVES,
+	  .unused = { "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight" } },
 	{ .arch = "deci", .norm = NORM_RMS, .read = deci, .mixer = MIXER_PRODUCT, .partial = 1 },
 	{ .arch = "phi3", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "chatglm", .norm = NORM_RMS },

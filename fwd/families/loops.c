@@ -53,7 +53,7 @@ static int hrm_text(struct model *m, struct why *w)
 	if (key_required(m, "hrm.layers_per_stack", 1, m->n_layer, &p->layers, w) < 0
 	    || key_required(m, "hrm.h_cycles", 1, m->n_layer, &high, w) < 0
 	    || key_required(m, "hrm.l_cycles", 1, m->n_layer, &low, w) < 0
-	    || key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
+	    || key_scale(m, "embedding_scale", &m->embedding_scale, w) < 0
 	    || key_flag(m, "hrm.prefix_lm", &both_ways, w) < 0)
 		return -1;
 	if (both_ways)

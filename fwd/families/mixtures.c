@@ -53,8 +53,7 @@ static int read_sliding_rope(struct model *m, struct why *w)
 static int step35(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
-	if (layers_limit(m, w) < 0 || layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0
-	    || layers_check_dims(m, w) < 0)
+	if (layers_limit(m, w) < 0 || layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0)
 		return -1;
 	m->rope.n_rot /= 2;
 	return m->rope.n_rot % 2 ? why(w, "%s: half of it is odd", key_name(m, "rope.dimension_count").s) : 0;
@@ -85,7 +84,8 @@ static int laguna(struct model *m, struct why *w)
 static int deepseek2_ocr(struct model *m, struct why *w)
 {
 	const struct rope_spec *r = &m->rope;
-	double stretched = r->scaling != ROPE_PLAIN && r->factor > 1 ? r->factor : 1;
+	int stretches = r->scaling == ROPE_LINEAR || (r->scaling == ROPE_YARN && r->factor > 1);
+	double stretched = stretches ? r->factor : 1;
 	double magnitude = r->attn_factor * (1 + 0.1 * fmath_log(stretched));
 	size_t window = 0;
 
@@ -226,7 +226,7 @@ const struct family families_mixtures[] = {
 	  .decoder = { .heads = HEADS_NORMED, .f = UNARY_SWIGLU_OAI }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "ernie4_5-moe", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 },
-	  .unused_bias = "attn_output" },
+	  .unused = { "attn_output.bias" } },
 	{ .arch = "hunyuan-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED_LATE },
 	  .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "bailingmoe2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = PREDICTS_BY_KEY,
@@ -247,7 +247,8 @@ const struct family families_mixtures[] = {
 	{ .arch = "deepseek2-ocr", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = deepseek2_ocr, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "mimo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = PREDICTS_BY_KEY, .read = mimo2,
-	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .normalise = 1 } },
+	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .normalise = 1 },
+	  .unused = { "attn_q.bias", "attn_k.bias", "attn_v.bias", "attn_qkv.bias" } },
 	{ .arch = "grovemoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = grovemoe,
 	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "dbrx", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .read = dbrx,

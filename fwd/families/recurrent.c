@@ -40,10 +40,14 @@ static int jamba(struct model *m, struct why *w)
 	return 0;
 }
 
-/* PLaMo 2 (PFN 2024): its own variant of Mamba, with attention in every second layer. */
+/* PLaMo 2 (PFN 2024): its own variant of Mamba, with attention in every second layer. Like llama.cpp, we scale scores
+ * by the size of values. */
 static int plamo2(struct model *m, struct why *w)
 {
 	m->ssm.norms = SSM_NORMS_WEIGHTED;
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].mixers & MIXER_ATTENTION)
+			m->layer[il].scale = 1 / sqrtf((float)m->layer[il].dim_v);
 	return 0;
 }
 
@@ -171,12 +175,12 @@ const struct family families_recurrent[] = {
 	{ .arch = "plamo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = plamo2, .mixer = MIXER_PLAMO2,
 	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 } },
 	{ .arch = "falcon-h1", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = falcon_h1, .mixer = MIXER_MAMBA2,
-	  .unused_bias = "attn_output", .unused_key = "attention.scale" },
+	  .unused_key = "attention.scale", .unused = { "attn_output.bias" } },
 	{ .arch = "nemotron_h", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = MIXER_MAMBA2,
-	  .partial = 1, .either_epsilon = 1,
+	  .partial = 1, .epsilon = EPSILON_EITHER,
 	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 }, .unused_key = "attention.scale" },
 	{ .arch = "nemotron_h_moe", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = MIXER_MAMBA2,
-	  .partial = 1, .either_epsilon = 1,
+	  .partial = 1, .epsilon = EPSILON_EITHER,
 	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_weights = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "qwen35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = PREDICTS_BY_KEY,
@@ -190,7 +194,7 @@ const struct family families_recurrent[] = {
 	{ .arch = "qwen4exp", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen4exp, .layer = qwen4exp_layer,
 	  .streams = &gated_streams, .final_norm = "", .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 },
-	  .unused_key = "attention.scale" },
+	  .unused_key = "attention.scale", .unused = { "attn_q.bias", "attn_k.bias", "attn_v.bias" } },
 	{ .arch = "qwen3next", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },

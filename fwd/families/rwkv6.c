@@ -159,8 +159,8 @@ static int rwkv6(struct model *m, struct why *w)
 
 const struct family families_rwkv6[] = {
 	{ .arch = "rwkv6", .norm = NORM_LAYER, .unrotated = 1, .read = rwkv6, .mixer = MIXER_RWKV6,
-	  .layer = rwkv6_layer },
+	  .layer = rwkv6_layer, .epsilon = EPSILON_OPTIONAL },
 	{ .arch = "rwkv6qwen2", .norm = NORM_RMS, .unrotated = 1, .read = rwkv6, .mixer = MIXER_RWKV6,
-	  .layer = rwkv6qwen2_layer },
+	  .layer = rwkv6qwen2_layer, .epsilon = EPSILON_OPTIONAL },
 	{ .arch = NULL },
 };

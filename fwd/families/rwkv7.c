@@ -53,10 +53,9 @@ static void mix_outputs(struct builder *b, struct buffer wide, size_t outputs)
 /* Files have weights for mixing in the first layer's values even in the first layer, where they have no effect. */
 static void ignore_first(struct builder *b)
 {
-	static const char *const unused[] = { "time_mix_v0", "time_mix_v1", "time_mix_v2" };
+	static const char *const unused[] = { "time_mix_v0", "time_mix_v1", "time_mix_v2", NULL };
 
-	for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
-		model_ignore(b->model, build_name(b, unused[i], "weight").s);
+	build_ignore(b, unused, "weight");
 }
 
 static struct packed *time_mix(struct builder *b)
@@ -118,7 +117,8 @@ static int rwkv7(struct model *m, struct why *w)
 }
 
 const struct family families_rwkv7[] = {
-	{ .arch = "rwkv7", .norm = NORM_LAYER, .unrotated = 1, .read = rwkv7, .mixer = MIXER_RWKV7, .layer = layer },
+	{ .arch = "rwkv7", .norm = NORM_LAYER, .unrotated = 1, .read = rwkv7, .mixer = MIXER_RWKV7, .layer = layer,
+	  .epsilon = EPSILON_OPTIONAL },
 	{ .arch = "arwkv7", .norm = NORM_RMS, .unrotated = 1, .read = rwkv7, .mixer = MIXER_RWKV7,
 	  .layer = arwkv7_layer },
 	{ .arch = NULL },

@@ -50,6 +50,10 @@ enum predicts { PREDICTS_NOT, PREDICTS_BY_KEY, PREDICTS_BY_NAME };
 /* Whether there is a table of learned positions: always, or if the file has one. */
 enum positions { POSITIONS_NONE, POSITIONS_LEARNED, POSITIONS_OPTIONAL };
 
+/* The epsilon of norms. OPTIONAL: 0 if the file has none. NONE: 0, whatever the file says, as in llama.cpp. EITHER: if
+ * the file has none for RMS norms, the one for layer norms. */
+enum epsilons { EPSILON_REQUIRED, EPSILON_OPTIONAL, EPSILON_NONE, EPSILON_EITHER };
+
 #define NO_WINDOW SIZE_MAX
 
 struct family {
@@ -62,16 +66,17 @@ struct family {
 					 * file is refused; NO_WINDOW: its layers have no windows */
 	struct decoder decoder;
 	enum predicts predicts;
-	int no_epsilon;                 /* norms use no epsilon, whatever the key says, as in llama.cpp */
+	enum epsilons epsilon;
 	enum mixer mixer;               /* of layers without KV heads; 0: every layer must have KV heads */
 	int diffusion;                  /* predicts mask tokens; each row sees its whole sequence */
 	int partial;                    /* layers may lack a mixer or a feed-forward part */
 	const char *final_norm;         /* NULL: output_norm */
-	int either_epsilon;             /* without an epsilon for RMS norms, the one for layer norms is used */
+	int embeds_output;              /* a file without token_embd uses output in its place */
 	const struct stream_kind *streams;      /* NULL: one residual stream (builder.h) */
 	int has_experts;                /* layers with a router have experts */
-	const char *unused_key, *unused_bias;   /* a feature (keys.h) and a product's bias that files may have but that
-					 * llama.cpp ignores, and so do we; or NULL */
+	/* What files may have but llama.cpp ignores, and so do we: a feature (keys.h), or NULL; tensors of the model or
+	 * of each layer, up to NULL. */
+	const char *unused_key, *unused[8];
 	struct expert_rule experts;
 
 	/* Reads the family's own keys into m and its layers, after those that most families have, but before the

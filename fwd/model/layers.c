@@ -28,15 +28,15 @@ static const struct gguf_tensor *tensor(const struct model *m, size_t il, const 
 /* Head sizes of the layers with attention. */
 static int read_heads(struct model *m, struct layer *l, struct why *w)
 {
-	l->dim_k = m->n_embd / l->n_head;
-	if (key_size(m, "attention.key_length", 1, DIM_MAX, &l->dim_k, w) < 0)
+	size_t dim = m->n_embd / l->n_head;
+
+	l->dim_k = l->dim_v = dim;
+	if (key_size(m, "attention.key_length", 1, DIM_MAX, &l->dim_k, w) < 0
+	    || key_size(m, "attention.value_length", 1, DIM_MAX, &l->dim_v, w) < 0)
 		return -1;
-	l->dim_v = l->dim_k;
-	if (key_size(m, "attention.value_length", 1, DIM_MAX, &l->dim_v, w) < 0)
-		return -1;
-	if (!l->dim_k || l->dim_k > DIM_MAX) {
-		why(w, "%s: heads of %zu elements (1 to %d are supported)", key_name(m, "attention.head_count").s,
-			l->dim_k, DIM_MAX);
+	if (!size_min(l->dim_k, l->dim_v) || size_max(l->dim_k, l->dim_v) > DIM_MAX) {
+		why(w, "%s: heads of %zu elements (1 to %d are supported)", key_name(m, "attention.head_count").s, dim,
+			DIM_MAX);
 		l->dim_k = l->dim_v = 1;
 		if (key_fault(m, w) < 0)
 			return -1;
@@ -191,6 +191,15 @@ static int check_heads(const struct model *m, struct why *w)
 	return 0;
 }
 
+/* Tensors that the family does not use, of the model and of each layer. */
+static void ignore_tensors(struct model *m)
+{
+	for (const char *const *name = m->family->unused; *name; name++)
+		model_ignore(m, *name);
+	for (size_t il = 0; il < m->n_layer; il++)
+		layers_ignore(m, il, m->family->unused);
+}
+
 int layers_read(struct model *m, struct why *w)
 {
 	size_t dim_k = DIM_MAX; /* smallest of all layers */
@@ -200,6 +209,7 @@ int layers_read(struct model *m, struct why *w)
 	m->layer = calloc(m->n_layer, sizeof *m->layer);
 	if (!m->layer)
 		return why(w, "out of memory");
+	ignore_tensors(m);
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
 

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "lib/base/fmath.h"
+
 /* Some files have a factor for each rotated pair, others for each pair of the head. */
 static int read_factor(struct model *m, const char *name, size_t n_rot, size_t dim_k, const float **out, struct why *w)
 {
@@ -86,6 +88,9 @@ int layers_sliding_rope(struct model *m, double base, struct why *w)
 {
 	struct rope_spec plain = m->rope;
 
+	/* as in llama.cpp; a factor above 1 leaves the magnitude as it is */
+	if (plain.scaling == ROPE_YARN && plain.factor < 1)
+		plain.attn_factor /= 1 + 0.1 * fmath_log(plain.factor);
 	plain.base = base;
 	plain.scaling = ROPE_PLAIN;
 	plain.factors = plain.factors_long = NULL;
@@ -168,8 +173,8 @@ int layers_sections(struct model *m, int interleaved, struct why *w)
 
 int layers_betas(struct model *m, struct why *w)
 {
-	return key_real(m, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, &m->rope.beta_fast, w) < 0
-		|| key_real(m, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, &m->rope.beta_slow, w) < 0 ? -1 : 0;
+	return key_real(m, "rope.scaling.yarn_beta_fast", 0, 1e6, &m->rope.beta_fast, w) < 0
+		|| key_real(m, "rope.scaling.yarn_beta_slow", 0, 1e6, &m->rope.beta_slow, w) < 0 ? -1 : 0;
 }
 
 void layers_unrotate_full(struct model *m)

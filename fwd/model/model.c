@@ -128,13 +128,11 @@ static int read_epsilon(struct model *m, struct why *w)
 	const char *name = m->norm == NORM_RMS ? rms : layer;
 	double eps = 0;
 
-	if (m->family->no_epsilon) {
-		m->eps = 0;
+	if (m->family->epsilon == EPSILON_NONE)
 		return 0;
-	}
-	if (m->family->either_epsilon && !gguf_find(m->gguf, key_name(m, name).s))
+	if (m->family->epsilon == EPSILON_EITHER && !gguf_find(m->gguf, key_name(m, name).s))
 		name = layer;
-	if (!gguf_find(m->gguf, key_name(m, name).s)) {
+	if (m->family->epsilon != EPSILON_OPTIONAL && !gguf_find(m->gguf, key_name(m, name).s)) {
 		why(w, "%s: missing", key_name(m, name).s);
 		return why_tell(m->faults, w);
 	}
@@ -149,6 +147,8 @@ static int read_vocabulary(struct model *m, struct why *w)
 	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
 	const struct gguf_value *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
 
+	if (!embd && m->family && m->family->embeds_output)
+		embd = gguf_tensor(m->gguf, "output.weight");
 	if (embd && embd->dim[1] <= FRAME_VOCAB_MAX) {
 		m->n_vocab = (size_t)embd->dim[1];
 		return 0;
@@ -177,7 +177,7 @@ static int check_form(struct model *m, const char *name, enum form form, struct 
 		return 0;
 	switch (form) {
 	case INTEGER: return gguf_integer(m->gguf, name, 0, INT64_MAX, &integer, w);
-	case TOKEN: return gguf_integer(m->gguf, name, 0, (int64_t)m->n_vocab - 1, &integer, w);
+	case TOKEN: return gguf_integer(m->gguf, name, INT64_MIN, INT64_MAX, &integer, w); /* vocab_read_id() */
 	case FLAG: return gguf_bool(m->gguf, name, &flag, w);
 	case TEXT: return gguf_text(m->gguf, name, &text, w);
 	case TEXTS: return gguf_array(m->gguf, name, GGUF_STRING, &v, w);
@@ -206,17 +206,12 @@ static int check_others(struct model *m, struct why *w)
 		{ "tokenizer.ggml.add_bos_token", FLAG }, { "tokenizer.ggml.add_eos_token", FLAG },
 		{ "tokenizer.ggml.add_space_prefix", FLAG },
 	};
-	size_t n_vocab = m->n_vocab;
+	size_t ignored;
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (check_form(m, others[i].name, others[i].form, w) < 0 && why_tell(m->faults, w) < 0)
 			return -1;
-	if (key_size(m, "vocab_size", 1, FRAME_VOCAB_MAX, &n_vocab, w) < 0)
-		return -1;
-	if (n_vocab == m->n_vocab)
-		return 0;
-	why(w, "%s: %zu, but token_embd.weight has %zu rows", key_name(m, "vocab_size").s, n_vocab, m->n_vocab);
-	return why_tell(m->faults, w);
+	return key_size(m, "vocab_size", 0, UINT32_MAX, &ignored, w);
 }
 
 /* A table of learned positions limits the context. */

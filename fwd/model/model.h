@@ -279,7 +279,7 @@ struct model {
 	/* private */
 	struct rope_spec rope, rope_sliding;    /* of the layers without and with a window */
 	unsigned features;      /* see keys.c */
-	unsigned char *used;    /* [gguf->n_tensors] */
+	unsigned char *used;    /* [gguf->n_tensors]: see tensors.c */
 	struct vector *vectors; /* a list of what model_vector() returned */
 };
 
@@ -309,7 +309,7 @@ void model_close(struct model *m);
 /* Whether the file has a tensor of this name. */
 int model_has(const struct model *m, const char *name);
 
-/* Marks a tensor as used, if it exists: it has no effect on the result. */
+/* Marks a tensor as used, if it exists: it has no effect on the result. From here on, model_has() is false for it. */
 void model_ignore(struct model *m, const char *name);
 
 /* *out = the n elements of a tensor, converted to floats from whatever type it has. The model owns them. */

@@ -42,9 +42,11 @@ void rope_sincos(double x, double *sine, double *cosine)
 	*cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
 }
 
-/* The index, as a real number, of the pair that makes `turns` turns over the original context. */
+/* The index, as a real number, of the pair that makes `turns` turns over the original context. For 0 turns, it is far
+ * past the last pair. */
 static double pair_of_turns(const struct rope_spec *spec, double turns)
 {
+	turns = fmax(turns, 1e-300);
 	return (double)spec->n_rot * fmath_log(spec->n_ctx_orig / (turns * 2 * PI)) / (2 * fmath_log(spec->base));
 }
 

@@ -6,6 +6,8 @@
 
 enum { TYPE_I32 = 26 };         /* GGUF's type number of 32-bit integers */
 
+enum { USED = 1, IGNORED };     /* values of model->used; 0: nobody asked for the tensor */
+
 /* A vector that was returned to a caller. */
 struct vector {
 	struct vector *next;
@@ -25,7 +27,9 @@ size_t tensors_layer(struct gguf_string name)
 
 int model_has(const struct model *m, const char *name)
 {
-	return gguf_tensor(m->gguf, name) != NULL;
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+
+	return t && m->used[t - m->gguf->tensors] != IGNORED;
 }
 
 void model_ignore(struct model *m, const char *name)
@@ -33,7 +37,7 @@ void model_ignore(struct model *m, const char *name)
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
 
 	if (t)
-		m->used[t - m->gguf->tensors] = 1;
+		m->used[t - m->gguf->tensors] = IGNORED;
 }
 
 int model_check_type(const struct gguf_tensor *t, struct why *w)
@@ -55,7 +59,7 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 	int bad = 0;
 
 	if (t)
-		m->used[t - m->gguf->tensors] = 1;
+		m->used[t - m->gguf->tensors] = USED;
 	if (t && !t->data)
 		return NULL;    /* reported when the file was opened */
 	if (!t)
@@ -137,7 +141,7 @@ int model_integers(struct model *m, const char *name, size_t rows, size_t cols, 
 	else if (t->type != TYPE_I32 || t->dim[0] != cols || t->dim[1] != rows || t->dim[2] * t->dim[3] != 1)
 		bad = why(w, "tensor %s: not %zu x %zu integers of 32 bits", name, cols, rows);
 	if (t)
-		m->used[t - m->gguf->tensors] = 1;
+		m->used[t - m->gguf->tensors] = USED;
 	*out = t && !bad ? t->data : NULL;
 	for (size_t i = 0; *out && i < rows * cols; i++)
 		if ((*out)[i] < 0 || (*out)[i] >= end) {

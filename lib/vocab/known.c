@@ -115,12 +115,12 @@ static void add_end(struct card *card, int32_t id)
  * token. */
 static int fill_role(struct vocab *v, const int32_t id[KNOWN], int role, int32_t *out, struct why *w)
 {
-	int64_t given = -1;
+	int32_t given = -1;
 
 	for (int i = 0; i < 2 && role_keys[role][i]; i++)
-		if (gguf_integer(v->g, role_keys[role][i], 0, (int64_t)v->tokens.n - 1, &given, w) < 0)
+		if (vocab_read_id(v, role_keys[role][i], &given, w))
 			return -1;
-	*out = (int32_t)given;
+	*out = given;
 	for (int k = 0; k < KNOWN && given < 0; k++)
 		if (known[k].what & FIM && known[k].role == role && id[k] >= 0 && (*out < 0 || id[k] < *out))
 			*out = id[k];
@@ -132,8 +132,7 @@ static int fill_role(struct vocab *v, const int32_t id[KNOWN], int role, int32_t
 int known_read(struct vocab *v, struct why *w)
 {
 	static const char *const end_keys[] = { "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id" };
-	int32_t id[KNOWN], role;
-	int64_t given;
+	int32_t id[KNOWN], role, given;
 
 	find_known(v, id);
 	for (int k = 0; k < KNOWN; k++)
@@ -150,9 +149,9 @@ int known_read(struct vocab *v, struct why *w)
 			add_end(&v->card, id[k]);
 	for (int i = 0; i < 2; i++) {
 		given = -1;
-		if (gguf_integer(v->g, end_keys[i], 0, (int64_t)v->tokens.n - 1, &given, w) < 0)
+		if (vocab_read_id(v, end_keys[i], &given, w))
 			return -1;
-		add_end(&v->card, (int32_t)given);
+		add_end(&v->card, given);
 	}
 	add_end(&v->card, v->rules.eos);
 	for (int r = 0; r < ROLES; r++) {

@@ -92,11 +92,11 @@ static int read_tokens(struct vocab *v, struct why *w)
 
 int vocab_read_id(const struct vocab *v, const char *key, int32_t *id, struct why *w)
 {
-	int64_t given = *id < (int32_t)v->tokens.n ? *id : -1;
+	int64_t given = -1, n = v->tokens.n;
 
-	if (gguf_integer(v->g, key, 0, (int64_t)v->tokens.n - 1, &given, w) < 0)
+	if (gguf_integer(v->g, key, INT64_MIN, INT64_MAX, &given, w) < 0)
 		return -1;
-	*id = (int32_t)given;
+	*id = (int32_t)(given >= 0 && given < n ? given : *id < n ? *id : -1);
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static int read_model(struct vocab *v, struct why *w)
 {
 	const struct gguf_tensor *embd = gguf_tensor(v->g, "token_embd.weight");
 	struct gguf_string name = { "", 0 }, architecture = { "", 0 }, template;
-	int64_t n = v->tokens.n;
+	int64_t ignored;        /* llama.cpp counts the tokens, too */
 	char key[96];
 
 	if (gguf_text(v->g, "general.name", &name, w) < 0 ||
@@ -188,10 +188,8 @@ static int read_model(struct vocab *v, struct why *w)
 	if (check_sizes(v->g, architecture, w) < 0)
 		return -1;
 	snprintf(key, sizeof key, "%.*s.vocab_size", GGUF_SHOWN(architecture));
-	if (gguf_integer(v->g, key, 1, FRAME_VOCAB_MAX, &n, w) < 0)
+	if (gguf_integer(v->g, key, 0, UINT32_MAX, &ignored, w) < 0)
 		return -1;
-	if (n != v->tokens.n)
-		return why(w, "%s: %" PRId64 ", but there are %u tokens", key, n, v->tokens.n);
 	if (embd && v->tokens.n > embd->dim[1])
 		return why(w, "tokenizer.ggml.tokens: %u tokens, but token_embd.weight has %" PRIu64 " rows",
 			v->tokens.n, embd->dim[1]);
