@@ -147,12 +147,10 @@ static int finish(struct filter *l, struct why *w)
 
 static void close_filter(struct filter *l)
 {
-	struct sequence *next;
+	struct sequence *s;
 
-	for (struct sequence *s = sequences_free(&l->passages); s; s = next) {
-		next = s->next;
+	while ((s = sequences_take(&l->passages)))
 		free_passage((struct passage *)s);
-	}
 	free(l->ids);
 }
 

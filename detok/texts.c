@@ -220,6 +220,7 @@ int texts_end(struct texts *t, struct why *w)
 	struct sequence **all = sequences_all(&t->sequences, w);
 	size_t n = t->sequences.n;
 	int failed = all ? 0 : -1;
+	struct sequence *s;
 
 	for (size_t i = 0; i < n && !failed; i++) {
 		struct text *x = (struct text *)all[i];
@@ -228,6 +229,7 @@ int texts_end(struct texts *t, struct why *w)
 		failed = print(t, x, w);
 	}
 	free(all);
-	sequences_free(&t->sequences);
+	while ((s = sequences_take(&t->sequences)))
+		close_text((struct text *)s);
 	return failed;
 }

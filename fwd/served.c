@@ -98,12 +98,10 @@ int served_end(struct all_served *a, struct served *q, struct why *w)
 
 int served_close(struct all_served *a, struct why *w)
 {
-	struct sequence *next;
+	struct sequence *s;
 	int status = 0;
 
-	for (struct sequence *s = sequences_free(&a->table); s; s = next) {
-		next = s->next;
+	while ((s = sequences_take(&a->table)))
 		status = drop(a, (struct served *)s, w) < 0 ? -1 : status;
-	}
 	return status;
 }

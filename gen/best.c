@@ -122,6 +122,7 @@ static void write_text(const struct contender *t)
 static void write_all(void)
 {
 	struct sequence **all = sequences_all(&run.texts, &w);
+	struct sequence *s;
 	size_t n = run.texts.n;
 
 	if (!all)
@@ -137,12 +138,11 @@ static void write_all(void)
 	qsort(all, n, sizeof *all, compare);
 	for (size_t i = 0; i < n && (run.all || !i); i++)
 		write_text((struct contender *)all[i]);
-	sequences_free(&run.texts);
-	for (size_t i = 0; i < n; i++) {
-		result_free(&((struct contender *)all[i])->r);
-		free(all[i]);
-	}
 	free(all);
+	while ((s = sequences_take(&run.texts))) {
+		result_free(&((struct contender *)s)->r);
+		free(s);
+	}
 }
 
 int main(int argc, char **argv)

@@ -312,22 +312,23 @@ static int await_model(struct conversation *v, struct why *w)
 	return failed;
 }
 
-/* Says on a terminal which model answers, and how to get help. The model's name may hold control sequences. */
+/* On a terminal, names the model and says how to get help. The name may hold control sequences, so it is quoted. */
 static void greet(const struct request *q)
 {
-	char shown[80 + QUOTE_ROOM];
+	enum { NAME_MOST = 80 };
+	char shown[NAME_MOST + QUOTE_ROOM];
 	struct gguf_string name;
 	struct why ignored;
 	struct gguf *g;
 	unsigned used;
-	size_t n = 0;
+	size_t n = 0, i;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || !(g = gguf_open(q->model, 0, &ignored)))
 		return;
 	name = gguf_name(g);
-	for (size_t i = 0; i < name.n && n < 80; i += used)
+	for (i = 0; i < name.n && n < NAME_MOST; i += used)
 		n += quote_next(name.s + i, name.n - i, 0, shown + n, &used);
-	console_say("%.*s; %s", (int)n, shown,
+	console_say("%.*s%s; %s", (int)n, shown, i < name.n ? "..." : "",
 		asked(q, EDITED) ? "/help lists the commands" : "^D ends the conversation");
 	gguf_close(g);
 }

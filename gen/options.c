@@ -53,7 +53,7 @@ const struct opt prompt_opts[] = {
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the most likely" },
 	{ FLAG, "all", NULL, "with --best-of: print all of them, the best first" },
 	{ PENALTY, "length-penalty", "A", "divide log-probabilities by the length to the power of A (default: 1)" },
-	{ .help = "Conversation" },
+	{ .help = "Conversation" },     /* chat_opts continue it */
 	{ FLAG, "chat", NULL, "a conversation: each line of stdin is a turn, its answer a line or more of stdout" },
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
 	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append to it" },
@@ -75,7 +75,7 @@ const struct opt pipeline_opts[] = {
 	{ DRAFT_FROM, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
 		"lookup: guess from repetitions in the text" },
 	{ GUESS_MAX, "draft-max", "N", "guess at most N tokens at once, fewer if that is faster (default: 8)" },
-	{ .help = "Sampling" },
+	{ .help = "Sampling" },         /* sampler_opts continue it */
 	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
 	{ 0 }
 };

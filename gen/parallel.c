@@ -440,7 +440,7 @@ int parallel_run(struct loop *l, struct why *w)
 {
 	struct parallel p = { .l = l, .out.bytes.limit = SIZE_MAX, .copy.bytes.limit = SIZE_MAX };
 	int status = 0;
-	struct sequence *s, *next;
+	struct sequence *s;
 
 	while (!status && !l->gone) {
 		if (p.waiting && has_room(&p))
@@ -455,10 +455,8 @@ int parallel_run(struct loop *l, struct why *w)
 	}
 	while (status == 1 && pending(&p.copy) && !l->gone)
 		status = write_some(&p, &p.copy, l->copy, w) ? -1 : 1;
-	for (s = sequences_free(&p.live); s; s = next) {
-		next = s->next;
+	while ((s = sequences_take(&p.live)))
 		free(s);
-	}
 	bytes_free(&p.out.bytes);
 	bytes_free(&p.copy.bytes);
 	if (l->out >= 0)

@@ -25,7 +25,7 @@ const struct opt options_table[] = {
 	{ TURNS, "turns", NULL, "after a generation, wait for the next prompt, and count to N again" },
 	{ CARD, "card", "FILE", "read the card from FILE, for an input that starts after its card" },
 	{ 'v', "verbose", NULL, "print the seed on stderr" },
-	{ .help = "Sampling" },
+	{ .help = "Sampling" },         /* sampler_opts continue it */
 	{ 0 }
 };
 

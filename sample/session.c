@@ -27,12 +27,10 @@ int session_open(struct session *s, struct why *w)
 
 void session_close(struct session *s)
 {
-	struct sequence *next;
+	struct sequence *q;
 
-	for (struct sequence *q = sequences_free(&s->sequences); q; q = next) {
-		next = q->next;
+	while ((q = sequences_take(&s->sequences)))
 		generation_close((struct generation *)q);
-	}
 	sampler_close(s->sampler);
 	trace_close(s->trace);
 	constraint_close(s->constraint);

@@ -88,7 +88,8 @@ each_type() {
 	done <types
 }
 
-# backends: the names of those that this machine runs, the specification first.
+# backends: the names of those that this machine runs, the specification first. If fwd --list-options names none, those
+# that must not be missing are tried, and the test says so.
 backends() {
 	names=$("$BIN/fwd" --list-options | sed -n 's/.*--backend.*scalar|\(.*\)|auto.*/\1/p' | tr '|' ' ')
 	for b in scalar ${names:-avx2 neon}; do

@@ -314,7 +314,8 @@ static void copies(void)
 
 static void (*meanwhile)(void);
 
-/* object.c asks for the user between the two. Only takes() needs a process for it: nothing is locked yet. */
+/* object.c calls geteuid() between the two. Only takes() needs another process: the others hold no lock when they
+ * return. */
 uid_t geteuid(void)
 {
 	void (*act)(void) = meanwhile;

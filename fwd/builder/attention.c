@@ -47,15 +47,15 @@ void build_qkv(struct builder *b, struct packed *x)
 	int v_is_k = b->model->family->decoder.v_from_k && l->dim_v == l->dim_k && !build_has(b, "attn_qkv")
 		&& !build_has(b, "attn_v");
 
-	if (build_has(b, "attn_qkv") && !beside)
-		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));
-	else if (build_has(b, "attn_qkv"))
-		build_add_parts(b, &o, "attn_qkv", WIDE, 3, parts);
-	else {
+	if (!build_has(b, "attn_qkv")) {
 		build_add_product(b, &o, "attn_q", WIDE, parts[0].rows, parts[0].y);
 		build_add_product(b, &o, "attn_k", WIDE, k, parts[1].y);
 		if (!v_is_k)
 			build_add_product(b, &o, "attn_v", WIDE, v, parts[2].y);
+	} else if (beside) {
+		build_add_parts(b, &o, "attn_qkv", WIDE, 3, parts);
+	} else {
+		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));
 	}
 	build_products(b, "attn_qkv", &o);
 	build_deltas(b, x, (struct product_rows[]){ { "attn_q", q }, { "attn_k", k }, { "attn_v", v } }, 3,

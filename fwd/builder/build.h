@@ -29,7 +29,7 @@ const float *build_transposed(struct builder *b, const char *name, const char *s
 const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times);
 const float *build_tiled(struct builder *b, const float *x, size_t n, size_t times);
 
-/* Marks NAME.SUFFIX of each name, up to NULL, as unused. */
+/* Ignores NAME.SUFFIX for each of the names, up to NULL (model_ignore()). */
 void build_ignore(struct builder *b, const char *const *names, const char *suffix);
 
 const float *build_bias(struct builder *b, const char *name, size_t n);         /* NULL: the file has none */
@@ -68,12 +68,12 @@ enum precision { NARROW, WIDE };        /* of quantised activations; WIDE is 16 
 void build_add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t rows,
 	struct buffer y);
 
-/* The same for consecutive rows of one matrix, each part to its own buffer. */
 struct product_part {
 	size_t rows;
 	struct buffer y;
 };
 
+/* Adds one product for each part of a matrix: consecutive rows, each part with its own y. */
 void build_add_parts(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t parts,
 	const struct product_part part[]);
 

@@ -207,7 +207,7 @@ void build_add_parts(struct builder *b, struct op_product *o, const char *name, 
 
 	for (size_t i = 0; i < parts; i++)
 		rows += part[i].rows;
-	build_add_product(b, &whole, name, wide, rows, (struct buffer){ .at = NULL });
+	build_add_product(b, &whole, name, wide, rows, part[0].y);
 	for (size_t i = 0; i < parts && !b->failed; i++) {
 		struct matrix *w = &o->w[o->n];
 

@@ -165,12 +165,12 @@ struct packed *build_delta(struct builder *b, struct packed *x)
 /* Like llama.cpp, we ignore biases of q, k and v. */
 struct packed *build_kda(struct builder *b, struct packed *x)
 {
-	static const char *const unbiased[] = { "attn_q", "attn_k", "attn_v", "attn_qkv", NULL };
+	static const char *const ignored[] = { "attn_q", "attn_k", "attn_v", "attn_qkv", NULL };
 	struct row_layout p = row_layout(b);
 	size_t n = p.sizes.keys;
 	struct op_product o = { .x = x };
 
-	build_ignore(b, unbiased, "bias");
+	build_ignore(b, ignored, "bias");
 	if (build_has(b, "attn_qkv"))
 		build_add_product(b, &o, "attn_qkv", NARROW, 3 * n, p.q);
 	else {

@@ -72,8 +72,8 @@ static const struct latent *latent_of(const struct model *m)
 
 /* YaRN's correction of the score's magnitude. With a multiplier, all of the score is scaled and the rotation leaves
  * lengths unchanged; without one, both the rotated part and the score are scaled. For DeepSeek 2, llama.cpp swaps the
- * two factors and also scales the score with linear scaling, and so do we; below a factor of 1, YaRN leaves the rotated
- * part as it is. */
+ * two factors and also scales the score with linear scaling, and so do we. In all of them, YaRN with a factor below 1
+ * scales the score only. */
 static void stretch(struct model *m, double multiplier)
 {
 	struct rope_spec *r = &m->rope;

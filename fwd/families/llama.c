@@ -5,18 +5,19 @@
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 
-/* Granite (IBM 2024): scale factors for embeddings, branches, scores and logits. In the hybrid, logit_scale 0 means
- * none; with the others, llama.cpp divides by it. */
+/* Granite (IBM 2024): scale factors for embeddings, branches, scores and logits. In the hybrid, a logit_scale of 0 means
+ * 1; in the others it is refused, because llama.cpp divides by it. */
 static int granite(struct model *m, struct why *w)
 {
 	float scale = 0, divisor = 1;
 
 	if (key_scale(m, "embedding_scale", &m->embedding_scale, w) < 0
 	    || key_scale(m, "residual_scale", &m->residual_scale, w) < 0
-	    || key_float(m, "logit_scale", m->family->mixer ? 0 : 1e-6, 1e6, &divisor, w) < 0
+	    || (m->family->mixer ? key_scale(m, "logit_scale", &divisor, w)
+		: key_float(m, "logit_scale", 1e-6, 1e6, &divisor, w)) < 0
 	    || key_float(m, "attention.scale", 0, 1e6, &scale, w) < 0)
 		return -1;
-	m->logit_scale = divisor > 0 ? 1 / divisor : 1;
+	m->logit_scale = 1 / divisor;
 	for (size_t il = 0; il < m->n_layer && scale > 0; il++)
 		m->layer[il].scale = scale;
 	return 0;
@@ -282,13 +283,13 @@ static int deci(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "attn_norm.weight", "attn_q.weight", "attn_k.weight", "attn_v.weight",
 		"attn_output.weight", "attn_q.bias", "attn_k.bias", "attn_v.bias", "attn_output.bias", NULL };
-	static const char *const bias[] = { "attn_output.bias", NULL };
+	static const char *const of_product[] = { "attn_output.bias", NULL };  /* which stands in for attention */
 
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
 
 		if (l->mixers == MIXER_PRODUCT)
-			layers_ignore(m, il, bias);
+			layers_ignore(m, il, of_product);
 		if (l->n_head && l->n_ff)
 			continue;
 		l->mixers = 0;

@@ -76,7 +76,7 @@ int layers_limit_all_gates(struct model *m, struct why *w);
  * layer chooses, until the family says otherwise. */
 int layers_index(struct model *m, struct why *w);
 
-/* Marks tensors of layer il as unused. names: "attn_gate.weight" and so on, up to NULL. */
+/* Ignores tensors of layer il (model_ignore()). names: "attn_gate.weight" and so on, up to NULL. */
 void layers_ignore(struct model *m, size_t il, const char *const *names);
 
 /* Returns -1 unless keys and values have the same head size. Needed where keys are also values, where attn_q makes the

@@ -88,7 +88,8 @@ int layers_sliding_rope(struct model *m, double base, struct why *w)
 {
 	struct rope_spec plain = m->rope;
 
-	/* as in llama.cpp; a factor above 1 leaves the magnitude as it is */
+	/* As in llama.cpp: a YaRN factor below 1 changes the magnitude even of layers without scaling; one above 1 does
+	 * not. */
 	if (plain.scaling == ROPE_YARN && plain.factor < 1)
 		plain.attn_factor /= 1 + 0.1 * fmath_log(plain.factor);
 	plain.base = base;

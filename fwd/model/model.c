@@ -102,9 +102,17 @@ static int has_predicting(const struct model *m)
 	return 0;
 }
 
+/* The embedding matrix, or NULL. */
+static const struct gguf_tensor *embedding(const struct model *m)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, "token_embd.weight");
+
+	return t || !m->family || !m->family->embeds_output ? t : gguf_tensor(m->gguf, "output.weight");
+}
+
 static int read_sizes(struct model *m, struct why *w)
 {
-	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
+	const struct gguf_tensor *embd = embedding(m);
 	size_t layers = 0, il, predicting = 0;
 
 	for (uint64_t i = 0; m->faults && i < m->gguf->n_tensors; i++)
@@ -144,18 +152,16 @@ static int read_epsilon(struct model *m, struct why *w)
 
 static int read_vocabulary(struct model *m, struct why *w)
 {
-	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
+	const struct gguf_tensor *embd = embedding(m);
 	const struct gguf_value *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
 
-	if (!embd && m->family && m->family->embeds_output)
-		embd = gguf_tensor(m->gguf, "output.weight");
 	if (embd && embd->dim[1] <= FRAME_VOCAB_MAX) {
 		m->n_vocab = (size_t)embd->dim[1];
 		return 0;
 	}
 	if (embd)
-		why(w, "tensor token_embd.weight: %llu rows, more than %d", (unsigned long long)embd->dim[1],
-			FRAME_VOCAB_MAX);
+		why(w, "tensor %.*s: %llu rows, more than %d", GGUF_SHOWN(embd->name),
+			(unsigned long long)embd->dim[1], FRAME_VOCAB_MAX);
 	else
 		why(w, "tensor token_embd.weight: missing");
 	m->n_vocab = tokens && tokens->n <= FRAME_VOCAB_MAX ? (size_t)tokens->n : 1;
@@ -177,7 +183,7 @@ static int check_form(struct model *m, const char *name, enum form form, struct 
 		return 0;
 	switch (form) {
 	case INTEGER: return gguf_integer(m->gguf, name, 0, INT64_MAX, &integer, w);
-	case TOKEN: return gguf_integer(m->gguf, name, INT64_MIN, INT64_MAX, &integer, w); /* vocab_read_id() */
+	case TOKEN: return gguf_integer(m->gguf, name, INT64_MIN, INT64_MAX, &integer, w); /* any: see vocab_read_id() */
 	case FLAG: return gguf_bool(m->gguf, name, &flag, w);
 	case TEXT: return gguf_text(m->gguf, name, &text, w);
 	case TEXTS: return gguf_array(m->gguf, name, GGUF_STRING, &v, w);
@@ -185,7 +191,7 @@ static int check_form(struct model *m, const char *name, enum form form, struct 
 	default: flag = gguf_array(m->gguf, name, form == SCORES ? GGUF_F32 : GGUF_STRING, &v, w);
 	}
 	if (flag > 0 && v->n != m->n_vocab)
-		return why(w, "%s: %llu elements, but token_embd.weight has %zu rows", name, (unsigned long long)v->n,
+		return why(w, "%s: %llu elements, but the embedding has %zu rows", name, (unsigned long long)v->n,
 			m->n_vocab);
 	return flag;
 }
@@ -206,7 +212,7 @@ static int check_others(struct model *m, struct why *w)
 		{ "tokenizer.ggml.add_bos_token", FLAG }, { "tokenizer.ggml.add_eos_token", FLAG },
 		{ "tokenizer.ggml.add_space_prefix", FLAG },
 	};
-	size_t ignored;
+	size_t ignored;         /* vocab_size may differ from the number of tokens, as in llama.cpp */
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (check_form(m, others[i].name, others[i].form, w) < 0 && why_tell(m->faults, w) < 0)

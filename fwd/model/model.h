@@ -306,10 +306,10 @@ struct model *model_survey(const char *path, const struct faults *faults, struct
 
 void model_close(struct model *m);
 
-/* Whether the file has a tensor of this name. */
+/* Whether the file has a tensor of this name that is not ignored. */
 int model_has(const struct model *m, const char *name);
 
-/* Marks a tensor as used, if it exists: it has no effect on the result. From here on, model_has() is false for it. */
+/* Ignores a tensor, if it exists: it is not reported as unknown, and from here on model_has() is false for it. */
 void model_ignore(struct model *m, const char *name);
 
 /* *out = the n elements of a tensor, converted to floats from whatever type it has. The model owns them. */

@@ -1,4 +1,4 @@
-/* cli: what every main() has in common: options from one table, numbers through one checked parser, errors as one line
+/* cli: what every main() has in common: options from tables, numbers through one checked parser, errors as one line
  * on stderr, the exit status.
  * The only part of lib/ that prints and exits, with guard; nothing else in lib/ may call it.
  *

@@ -96,10 +96,12 @@ int gguf_integer(const struct gguf *g, const char *key, int64_t low, int64_t hig
 int gguf_real(const struct gguf *g, const char *key, double *out, struct why *w);       /* finite, or an error */
 int gguf_bool(const struct gguf *g, const char *key, int *out, struct why *w);
 int gguf_text(const struct gguf *g, const char *key, struct gguf_string *out, struct why *w);
-/* What users know the model by: general.name or, without one, the last part of the path. Both may hold any bytes. */
-struct gguf_string gguf_name(const struct gguf *g);
 /* of: element type */
 int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct gguf_value **out, struct why *w);
+
+/* The name to show for the model: general.name or, without one, the file name. It may hold any bytes; valid while g is
+ * open. */
+struct gguf_string gguf_name(const struct gguf *g);
 
 /* The string whose length stands at *at; advances *at to the next one. To walk an array of strings, start with *at =
  * v->data and count to v->n. Lengths were checked when the file was opened and are checked again, because other

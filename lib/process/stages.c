@@ -233,19 +233,19 @@ static int died_of(const struct stage *s)
 		? WEXITSTATUS(s->status) - 128 : 0;
 }
 
-/* How a stage failed. Only STATUS can be due to another stage. USAGE precedes everything because it comes at the start,
- * whereas it is chance whether another stage fails before it is killed. */
-enum { FINE, STATUS, KILLED, USAGE };
+/* How a stage failed, the gravest last. A usage error comes at the start, so it is chance whether other stages fail as
+ * well. Only a plain failure can be the effect of another stage's. Status 2 of a shell command may mean anything. */
+enum failure { FAILED_NOT, FAILED_PLAINLY, FAILED_BY_SIGNAL, FAILED_BY_USAGE };
 
-static int stage_failed(const struct stage *s)
+static enum failure failure_of(const struct stage *s)
 {
 	int signal = died_of(s), status = WEXITSTATUS(s->status);
 
 	if (!s->ended)
-		return FINE;
+		return FAILED_NOT;
 	if (signal)
-		return signal == SIGPIPE || (s->ours && signal == SIGTERM) ? FINE : KILLED;
-	return status == 2 && !s->shell ? USAGE : status ? STATUS : FINE;
+		return signal == SIGPIPE || (s->ours && signal == SIGTERM) ? FAILED_NOT : FAILED_BY_SIGNAL;
+	return status == 2 && !s->shell ? FAILED_BY_USAGE : status ? FAILED_PLAINLY : FAILED_NOT;
 }
 
 void stages_kill(struct stage *s, int n)
@@ -292,7 +292,7 @@ int stage_wait(struct stage *s, struct why *w)
 	while (s->pid > 0 && (pid = waitpid(s->pid, &status, 0)) < 0 && errno == EINTR)
 		;
 	set_ended(s, pid > 0 ? status : 0);
-	if (!stage_failed(s))
+	if (!failure_of(s))
 		return 0;
 	explain(s, w);
 	return -1;
@@ -326,10 +326,9 @@ int stages_wait(struct stage *s, int n, int failing, struct why *w)
 		stages_kill(s, n);
 	while (reap(s, n, 0) > 0)
 		;
-	/* Failures spread downstream, so the first stage in order caused the others, unless they have causes of their
-	 * own. */
+	/* of the gravest failures, the first in the order of the stream, as failures spread downstream */
 	for (int i = 0; i < n; i++)
-		if (stage_failed(&s[i]) > (first < 0 ? FINE : stage_failed(&s[first])))
+		if (failure_of(&s[i]) > (first < 0 ? FAILED_NOT : failure_of(&s[first])))
 			first = i;
 	if (first >= 0)
 		explain(&s[first], w);

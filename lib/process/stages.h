@@ -57,9 +57,10 @@ int stage_wait(struct stage *s, struct why *w);
 void stages_kill(struct stage *s, int n);
 
 /* Waits for all n stages, which are in the order of the stream. With `failing`, kills those that still run after a
- * moment, so that none waits for input that will not come. Returns the number of the stage that failed first, with its
- * line for the user in *w; -1 if none failed. A usage error counts as first, then death by a signal. A stage that dies
- * of SIGPIPE, or of a signal that we sent, has not failed: its reader is gone, or we ended it. */
+ * moment, so that none waits for input that will not come. Returns the number of the stage to blame, with its line
+ * for the user in *w; -1 if none failed. That is the first with a usage error, or else the first that died of a signal,
+ * or else the first that failed. A stage that dies of SIGPIPE, or of a signal that we sent, has not failed: its reader
+ * is gone, or we ended it. */
 int stages_wait(struct stage *s, int n, int failing, struct why *w);
 
 #endif

@@ -36,12 +36,10 @@ static void free_sequence(struct predicted *s)
 
 void positions_close(struct positions *p)
 {
-	struct sequence *next;
+	struct sequence *s;
 
-	for (struct sequence *s = sequences_free(&p->open); s; s = next) {
-		next = s->next;
+	while ((s = sequences_take(&p->open)))
 		free_sequence((struct predicted *)s);
-	}
 	free_sequence(p->over);
 	free(p->logits);
 }

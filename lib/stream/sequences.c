@@ -132,7 +132,7 @@ static int compare(const void *a, const void *b)
 
 struct sequence **sequences_all(const struct sequences *t, struct why *w)
 {
-	struct sequence **all = malloc((t->n + 1) * sizeof *all);
+	struct sequence **all = malloc((t->n + 1) * sizeof *all);       /* 1 more: malloc(0) may return NULL */
 	size_t n = 0;
 
 	if (!all) {
@@ -146,18 +146,17 @@ struct sequence **sequences_all(const struct sequences *t, struct why *w)
 	return all;
 }
 
-struct sequence *sequences_free(struct sequences *t)
+struct sequence *sequences_take(struct sequences *t)
 {
-	struct sequence *all = NULL, *s, *next;
+	struct sequence *s;
 
-	for (size_t i = 0; i < t->room; i++)
-		for (s = t->bucket[i]; s; s = next) {
-			next = s->next;
-			s->next = all;
-			all = s;
+	for (; t->room; t->room--)
+		if ((s = t->bucket[t->room - 1])) {
+			t->bucket[t->room - 1] = s->next;
+			return s;
 		}
 	free(t->bucket);
 	free(t->over);
 	*t = (struct sequences){ 0 };
-	return all;
+	return NULL;
 }

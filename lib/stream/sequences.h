@@ -21,7 +21,7 @@
 
 struct sequence {                       /* the first member of what a stage keeps for each */
 	uint32_t number;
-	struct sequence *next;          /* private, but for what sequences_free() returns */
+	struct sequence *next;          /* private */
 };
 
 struct sequences {                      /* starts as zeroes; private but for n */
@@ -47,7 +47,8 @@ int sequences_is_over(const struct sequences *t, uint32_t number);
 /* All live sequences, ordered by number: an array of t->n that the caller frees. NULL: out of memory. */
 struct sequence **sequences_all(const struct sequences *t, struct why *w);
 
-/* Frees the table. Returns the sequences that were live, in any order, as a list by `next`; the caller frees them. */
-struct sequence *sequences_free(struct sequences *t);
+/* Closes the table: each call takes out a live sequence, which the caller frees; NULL: none is left, and the table's
+ * memory is freed. */
+struct sequence *sequences_take(struct sequences *t);
 
 #endif

@@ -183,8 +183,8 @@ int vocab_reserve_lattice(struct vocab *v, size_t n, struct why *w);
 /* Fills v, whose g is set, from the file's metadata, and checks all of it. */
 int vocab_read(struct vocab *v, struct why *w);
 
-/* An id that a key names. One outside the vocabulary counts as none, as in llama.cpp: files say 4294967295. Then, as
- * without the key, *id stays: the default, which becomes -1 if it is outside, too. */
+/* Reads the id that a key names. Without the key, or if its value is outside the vocabulary, *id keeps the caller's
+ * default, which becomes -1 if it is outside, too. (As in llama.cpp: some files have 4294967295.) */
 int vocab_read_id(const struct vocab *v, const char *key, int32_t *id, struct why *w);
 
 /* ---- known.c ---- */

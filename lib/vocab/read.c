@@ -166,12 +166,12 @@ static int check_sizes(const struct gguf *g, struct gguf_string architecture, st
 	return 0;
 }
 
-/* The model's name, and what it says about the number of tokens. */
+/* The model's name, and checks of sizes. */
 static int read_model(struct vocab *v, struct why *w)
 {
 	const struct gguf_tensor *embd = gguf_tensor(v->g, "token_embd.weight");
 	struct gguf_string name = { "", 0 }, architecture = { "", 0 }, template;
-	int64_t ignored;        /* llama.cpp counts the tokens, too */
+	int64_t ignored;        /* vocab_size: as in llama.cpp, the tokens themselves are counted */
 	char key[96];
 
 	if (gguf_text(v->g, "general.name", &name, w) < 0 ||

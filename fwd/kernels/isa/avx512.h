@@ -18,7 +18,7 @@ enum {
 	DOT_AT_ONCE = 1,        /* codebooks 1.05 to 1.28 times as fast as with a whole span first, others equal */
 	SIGNED_BIAS = 128, COLUMNS_ROWS = 2, COLUMNS_UNPACKED = 2,
 	COLUMNS_SIDE = 4,       /* Q4_K, 8 columns: 4% less time than with 2 (Intel) */
-	COLUMNS_SIDE_2 = 2,     /* two scales a block need two kinds of sums */
+	COLUMNS_SIDE_2 = 2,     /* two scales a block, or two planes, need two kinds of sums */
 	COLUMNS_AHEAD = 256,    /* 4 columns: 8% less time for Q8_0, 4% for Q4_K; two scales a block: equal (Intel) */
 	CODES_FEW = 28,         /* 24 columns: 1.09 times as fast as with a panel; 28: 1.06 */
 	CODES_FEW_PARTIAL = 8,  /* k = 768, 8 columns: equal; 12: 0.8; 16: 0.7 */

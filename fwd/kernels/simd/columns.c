@@ -20,15 +20,20 @@ enum { COLUMNS_SET = 8, COLUMNS_SUMS = COLUMNS_SET * CODES_FEW };
 /* The same span of several rows and of n columns. */
 struct span_job {
 	const uint8_t *span[COLUMNS_SET];       /* where it begins in each row */
-	const uint8_t *near[COLUMNS_SET];       /* prefetched: the spans that come next in the place of these */
+	const uint8_t *near[COLUMNS_SET];       /* prefetched: what follows each, in its row or in the next set's */
 	const uint8_t *far;                     /* prefetched far ahead: as many bytes as the spans have */
 	size_t rows;                            /* a multiple of COLUMNS_ROWS */
 	const char *x;                          /* activations of the first of n columns */
 	size_t n;
 };
 
-/* The first two groups of columns prefetch. */
-static inline void ahead_on(struct column_ahead *a)
+_Static_assert(COLUMNS_SIDE_2 <= COLUMNS_SIDE, "sums have room for COLUMNS_SIDE columns");
+_Static_assert(!COLUMNS_AHEAD || (COLUMNS_UNPACKED == COLUMNS_ROWS && COLUMNS_ROWS * COLUMNS_AHEAD == SPAN_VECTORS * 64),
+	"vd_columns() prefetches a line of each kind for each vector of codes");
+
+/* To what the second group of columns prefetches. Those after it prefetch the same once more, which costs little: the
+ * lines are on their way or in the cache. */
+static inline void advance(struct column_ahead *a)
 {
 	a->far += COLUMNS_ROWS * COLUMNS_AHEAD;
 	UNROLL
@@ -61,6 +66,7 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_
 				for (int r = 0; r < COLUMNS_ROWS; r++)
 					sum[p][h][r][c] = start;
 			}
+			s.prefetches = s.prefetches && p == 0;  /* once for all planes */
 			vd_columns(s, a, sum[p][h], w->codes + h * s.quads,
 			           (const int8_t *)(x + sizeof(struct acts_span)) + p * SPAN + h * s.quads * 64);
 		}
@@ -87,13 +93,15 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_
  * sums of a small one wait for each other. */
 INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const struct span_job *j, f32x16 *acc)
 {
-	int simple = u.scales == 1 && planes == 1, side = simple ? COLUMNS_SIDE : COLUMNS_SIDE_2;
+	/* Types that are unpacked or multiplied more slowly than memory delivers them would gain nothing. */
+	int computes = layouts[id].kind == LAYOUT_SCATTERED || (planes == 2 && u.bytes <= SPAN);
 	struct column_shape s = { .rows = COLUMNS_ROWS, .row_step = sizeof(struct unpacked) / sizeof(b64),
-		.prefetches = COLUMNS_AHEAD && simple && layouts[id].kind != LAYOUT_SCATTERED,
+		.prefetches = COLUMNS_AHEAD && u.scales == 1 && !computes,
 		.quads = SPAN_VECTORS / u.scales, .top = u.top, .is_signed = u.is_signed,
 		.step = acts_span_bytes((size_t)planes) };
+	int side = u.scales == 1 && planes == 1 ? COLUMNS_SIDE : COLUMNS_SIDE_2;
 	size_t n = j->n, groups = (n + (size_t)side - 1) / (size_t)side, least = n / groups, larger = n % groups, most;
-	size_t left = size_min(u.bytes, COLUMNS_AHEAD * size_min(groups, 2));   /* from here on, no group prefetches */
+	size_t ahead = size_min(u.bytes, COLUMNS_AHEAD * size_min(groups, 2));  /* bytes that the groups prefetch */
 	struct column_ahead a;
 
 	for (size_t i = 0; i < j->rows; i += most, acc += most * n) {
@@ -107,8 +115,8 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 				a.near[k] = j->near[i + r + k];
 				if (!s.prefetches)
 					prefetch(a.near[k], a.far + (r + k) * u.bytes, u.bytes);
-				for (size_t b = left; s.prefetches && b < u.bytes; b += 64)
-					prefetch(a.near[k] + b, a.far + left + k * (u.bytes - left) + b, 64);
+				for (size_t b = ahead; s.prefetches && b < u.bytes; b += 64)
+					prefetch(a.near[k] + b, a.far + ahead + k * (u.bytes - ahead) + b, 64);
 				unpack_transposed(u, id, j->span[i + r + k], &w[r + k]);
 			}
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {
@@ -118,7 +126,7 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 				for (size_t r = 0; r < most && group == (size_t)s.columns; r += COLUMNS_ROWS)
 					columns_add(u, s, a, planes, &w[r], j->x + c * s.step, n, acc + r * n + c);
 			if (s.prefetches && k == 0 && groups > 1)
-				ahead_on(&a);
+				advance(&a);
 		}
 	}
 }

@@ -1,4 +1,4 @@
-/* prefetch: prefetching what decode.c reads next. It reads the weights once, at the speed of memory. */
+/* prefetch: prefetching what decode.c and columns.c read next. They read the weights once, at the speed of memory. */
 #ifndef PREFETCH_H
 #define PREFETCH_H
 

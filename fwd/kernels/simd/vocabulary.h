@@ -13,7 +13,7 @@
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
  *	COLUMNS_ROWS    rows, and COLUMNS_SIDE columns, whose sums columns.c has in registers at once, for formats with
- *	                one scale a block; COLUMNS_SIDE_2 with two
+ *	                one scale a block and activations of 8 bits; COLUMNS_SIDE_2 for others
  *	COLUMNS_UNPACKED        rows that it unpacks before it multiplies them: COLUMNS_ROWS, where their codes stay in
  *	                registers, or all that go side by side
  *	COLUMNS_AHEAD   bytes of a span that vd_columns() prefetches between its multiplications, as a burst of

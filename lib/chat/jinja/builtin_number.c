@@ -13,7 +13,7 @@ struct jv number_truncated(struct env *e, double d)
 
 	if (!isfinite(d))
 		env_fail(e, "cannot convert float %s to integer", isnan(d) ? "NaN" : "infinity");
-	if (d > -9.2e18 && d < 9.2e18)
+	if (d >= -0x1p63 && d < 0x1p63)
 		return jv_int((int64_t)d);
 	snprintf(text, sizeof text, "%.0f", d);
 	out = jv_text(e, text, strlen(text) + 1);

@@ -12,8 +12,9 @@ size_t text_offset(const char *s, size_t n, int64_t i); /* the byte where code p
 
 int text_digit(char c);         /* the value of a digit or letter, 0 to 35; else 99 */
 
-/* TEXT_DIGIT is a decimal digit of any script; TEXT_CASED is a letter with a case; TEXT_INNER is what the letters of a
- * word may have between them, for the final sigma; TEXT_PRINTABLE is what repr() shows as it is. */
+/* TEXT_DIGIT is a decimal digit of any script, TEXT_NUMBER any numeric character; TEXT_CASED is a letter with a case;
+ * TEXT_INNER is what may stand between the letters of a word, for the final sigma; TEXT_PRINTABLE is what repr() shows
+ * as it is. */
 enum text_class { TEXT_DIGIT, TEXT_NUMBER, TEXT_LETTER, TEXT_CASED, TEXT_ALNUM, TEXT_SPACE, TEXT_INNER, TEXT_ASCII,
 	TEXT_PRINTABLE };
 bool text_is(int32_t c, enum text_class what);
