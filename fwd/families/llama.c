@@ -5,8 +5,8 @@
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 
-/* Granite (IBM 2024): scale factors for embeddings, branches, scores and logits. In the hybrid, a logit_scale of 0 means
- * 1; in the others it is refused, because llama.cpp divides by it. */
+/* Granite (IBM 2024): scale factors for embeddings, branches, scores and logits. In the hybrid, a logit_scale of 0
+ * means 1; in the others it is refused, because llama.cpp divides by it. */
 static int granite(struct model *m, struct why *w)
 {
 	float scale = 0, divisor = 1;

@@ -183,7 +183,7 @@ static int check_form(struct model *m, const char *name, enum form form, struct 
 		return 0;
 	switch (form) {
 	case INTEGER: return gguf_integer(m->gguf, name, 0, INT64_MAX, &integer, w);
-	case TOKEN: return gguf_integer(m->gguf, name, INT64_MIN, INT64_MAX, &integer, w); /* any: see vocab_read_id() */
+	case TOKEN: return gguf_integer(m->gguf, name, INT64_MIN, INT64_MAX, &integer, w); /* see vocab_read_id() */
 	case FLAG: return gguf_bool(m->gguf, name, &flag, w);
 	case TEXT: return gguf_text(m->gguf, name, &text, w);
 	case TEXTS: return gguf_array(m->gguf, name, GGUF_STRING, &v, w);

@@ -28,7 +28,8 @@ struct span_job {
 };
 
 _Static_assert(COLUMNS_SIDE_2 <= COLUMNS_SIDE, "sums have room for COLUMNS_SIDE columns");
-_Static_assert(!COLUMNS_AHEAD || (COLUMNS_UNPACKED == COLUMNS_ROWS && COLUMNS_ROWS * COLUMNS_AHEAD == SPAN_VECTORS * 64),
+_Static_assert(!COLUMNS_AHEAD ||
+	(COLUMNS_UNPACKED == COLUMNS_ROWS && COLUMNS_ROWS * COLUMNS_AHEAD == SPAN_VECTORS * 64),
 	"vd_columns() prefetches a line of each kind for each vector of codes");
 
 /* To what the second group of columns prefetches. Those after it prefetch the same once more, which costs little: the
