@@ -4,10 +4,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/arena.h"
 #include "lib/process/find.h"
 #include "console.h"
 #include "hosts.h"
@@ -68,27 +68,23 @@ static void pass(struct assembly *t, enum stage_number stage, unsigned when, con
 		add(t, stage, value);
 }
 
-/* A file name as an operand that is no option; "-" remains. */
-static const char *operand(const struct cli *c, const char *name)
+/* A word for the stages' commands, which last as long as the process. */
+static const char *word(const struct cli *c, const char *prefix, const char *name)
 {
-	char *s;
-
-	if (*name != '-' || !name[1])
-		return name;
-	if (!(s = malloc(strlen(name) + 3)))
-		cli_die(c, "out of memory");
-	sprintf(s, "./%s", name);
-	return s;
-}
-
-static char *long_form(const struct cli *c, const struct opt *o)
-{
-	char *s = malloc(strlen(o->name) + 3);
+	static struct arena words = { .limit = 1 << 20 };
+	size_t room = strlen(prefix) + strlen(name) + 1;
+	char *s = arena_text(&words, room);
 
 	if (!s)
 		cli_die(c, "out of memory");
-	sprintf(s, "--%s", o->name);
+	snprintf(s, room, "%s%s", prefix, name);
 	return s;
+}
+
+/* A file name as an operand that is no option; "-" remains. */
+static const char *operand(const struct cli *c, const char *name)
+{
+	return *name != '-' || !name[1] ? name : word(c, "./", name);
 }
 
 static void pass_given(struct assembly *t)
@@ -98,8 +94,8 @@ static void pass_given(struct assembly *t)
 
 		for (int k = 0; k < OPTION_STAGES; k++)
 			if (applies(t, g->meaning->to[k], g->meaning->when[k]))
-				pass(t, g->meaning->to[k], 0, g->meaning->as ? g->meaning->as : long_form(t->c, g->o),
-					g->value);
+				pass(t, g->meaning->to[k], 0,
+					g->meaning->as ? g->meaning->as : word(t->c, "--", g->o->name), g->value);
 	}
 }
 
