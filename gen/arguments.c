@@ -68,7 +68,7 @@ static void pass(struct assembly *t, enum stage_number stage, unsigned when, con
 		add(t, stage, value);
 }
 
-/* A word for the stages' commands, which last as long as the process. */
+/* A word of a stage's command. It stays valid until the process ends. */
 static const char *word(const struct cli *c, const char *prefix, const char *name)
 {
 	static struct arena words = { .limit = 1 << 20 };

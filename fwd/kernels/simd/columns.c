@@ -20,7 +20,7 @@ enum { COLUMNS_SET = 8, COLUMNS_SUMS = COLUMNS_SET * CODES_FEW };
 /* The same span of several rows and of n columns. */
 struct span_job {
 	const uint8_t *span[COLUMNS_SET];       /* where it begins in each row */
-	const uint8_t *near[COLUMNS_SET];       /* prefetched: what follows each, in its row or in the next set's */
+	const uint8_t *near[COLUMNS_SET];       /* prefetched: the spans that come after these */
 	const uint8_t *far;                     /* prefetched far ahead: as many bytes as the spans have */
 	size_t rows;                            /* a multiple of COLUMNS_ROWS */
 	const char *x;                          /* activations of the first of n columns */
@@ -32,8 +32,8 @@ _Static_assert(!COLUMNS_AHEAD ||
 	(COLUMNS_UNPACKED == COLUMNS_ROWS && COLUMNS_ROWS * COLUMNS_AHEAD == SPAN_VECTORS * 64),
 	"vd_columns() prefetches a line of each kind for each vector of codes");
 
-/* To what the second group of columns prefetches. Those after it prefetch the same once more, which costs little: the
- * lines are on their way or in the cache. */
+/* Moves on to what the second group of columns prefetches. Later groups prefetch the same lines again, which costs
+ * little: they are on their way or in the cache. */
 static inline void advance(struct column_ahead *a)
 {
 	a->far += COLUMNS_ROWS * COLUMNS_AHEAD;

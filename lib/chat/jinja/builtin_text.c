@@ -51,7 +51,7 @@ struct jv text_cased(struct env *e, struct jv s, enum text_case to)
 		if (c == 0x3a3 && to != TEXT_FOLD && inside && *out == '\xcf' && !cased_follows(s))
 			n = utf8_put(out, 0x3c2);
 		env_put(e, c < 0 ? one.s : out, c < 0 ? one.n : n);
-		/* a heading's word is lowered without its first letter, which so does not count */
+		/* jinja's title filter lowers a word without its first letter, so that letter does not count */
 		inside = text_is(c, TEXT_CASED) ? !first || to != TEXT_HEADING : inside && text_is(c, TEXT_INNER);
 		if (to == TEXT_HEADING)
 			first = space_char(c) || (text_is(c, TEXT_ASCII) && c && strchr("-({[<", (int)c));
