@@ -97,7 +97,7 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 	/* Types that are unpacked or multiplied more slowly than memory delivers them would gain nothing. */
 	int computes = layouts[id].kind == LAYOUT_SCATTERED || (planes == 2 && u.bytes <= SPAN);
 	struct column_shape s = { .rows = COLUMNS_ROWS, .row_step = sizeof(struct unpacked) / sizeof(b64),
-		.prefetches = COLUMNS_AHEAD && u.scales == 1 && !computes,
+		.prefetches = COLUMNS_AHEAD > 0 && u.scales == 1 && !computes,
 		.quads = SPAN_VECTORS / u.scales, .top = u.top, .is_signed = u.is_signed,
 		.step = acts_span_bytes((size_t)planes) };
 	int side = u.scales == 1 && planes == 1 ? COLUMNS_SIDE : COLUMNS_SIDE_2;
