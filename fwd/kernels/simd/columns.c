@@ -17,14 +17,28 @@
  * less time than four, as the activations of a span come from the second-level cache.) */
 enum { COLUMNS_SET = 8, COLUMNS_SUMS = COLUMNS_SET * CODES_FEW };
 
-/* The same span of several rows and of n columns. */
+/* n columns in groups of about the same size, as the sums of a small group wait for each other: the first `larger` of
+ * them have one more than `least`. */
+struct column_groups {
+	size_t n, groups, least, larger;
+};
+
+/* The same span of several rows and of all columns. */
 struct span_job {
 	const uint8_t *span[COLUMNS_SET];       /* where it begins in each row */
-	const uint8_t *near[COLUMNS_SET];       /* prefetched: the spans that come after these */
+	size_t near;                            /* prefetched: the spans so many bytes further, which are read next */
 	const uint8_t *far;                     /* prefetched far ahead: as many bytes as the spans have */
 	size_t rows;                            /* a multiple of COLUMNS_ROWS */
-	const char *x;                          /* activations of the first of n columns */
-	size_t n;
+	const char *x;                          /* activations of the first column */
+	struct column_groups c;
+	int begins;                             /* the first span: sums begin at zero, whatever acc holds */
+};
+
+/* Where columns_add() finds the sums of some columns and where it leaves them; steps from row to row. */
+struct column_sums {
+	f32x16 *acc;
+	const f32x16 *before;
+	size_t acc_step, before_step;
 };
 
 _Static_assert(COLUMNS_SIDE_2 <= COLUMNS_SIDE, "sums have room for COLUMNS_SIDE columns");
@@ -42,10 +56,10 @@ static inline void advance(struct column_ahead *a)
 		a->near[r] += COLUMNS_AHEAD;
 }
 
-/* acc[row][column] += the products of unpacked spans of COLUMNS_ROWS rows with s.columns columns of activations, the
- * first at x; rows are n apart in acc. */
+/* acc[row][column] = before + the products of unpacked spans of COLUMNS_ROWS rows with s.columns columns of
+ * activations, the first at x. */
 INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_ahead a, int planes,
-                        const struct unpacked *w, const char *x, size_t n, f32x16 *acc)
+                        const struct unpacked *w, const char *x, struct column_sums to)
 {
 	i32x16 sum[2][2][COLUMNS_ROWS][COLUMNS_SIDE];   /* [plane][half] */
 	int bias = u.is_signed ? SIGNED_BIAS : u.offset, bias_first = COLUMNS_ROWS > 1 && bias;
@@ -72,9 +86,10 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_
 			           (const int8_t *)(x + sizeof(struct acts_span)) + p * SPAN + h * s.quads * 64);
 		}
 	UNROLL
-	for (int r = 0; r < COLUMNS_ROWS; r++, acc += n) {
+	for (int r = 0; r < COLUMNS_ROWS; r++, to.acc += to.acc_step, to.before += to.before_step) {
 		struct scales scales = w[r].s;
 
+		OPAQUE(to.before);      /* otherwise the compiler loads zeros first, and has no registers for them */
 		UNROLL
 		for (int c = 0; c < s.columns; c++) {
 			const struct acts_span *at = (const struct acts_span *)(x + (size_t)c * s.step);
@@ -85,13 +100,32 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_
 				isum[p][0] = sum[p][0][r][c];
 				isum[p][1] = u.scales == 2 ? sum[p][1][r][c] : vi_zero();
 			}
-			acc[c] = vf_fma(vf_load(at->dx), span_product(u, isum, &scales, at, planes), acc[c]);
+			to.acc[c] = vf_fma(vf_load(at->dx), span_product(u, isum, &scales, at, planes), to.before[c]);
 		}
 	}
 }
 
-/* acc[row][column] += the products of all rows and columns. The groups of columns are of about the same size, as the
- * sums of a small one wait for each other. */
+INLINE size_t columns_side(int scales, size_t planes)
+{
+	return scales == 1 && planes == 1 ? COLUMNS_SIDE : COLUMNS_SIDE_2;
+}
+
+static struct column_groups groups_of(size_t n, size_t side)
+{
+	size_t groups = (n + side - 1) / side;
+
+	return (struct column_groups){ n, groups, n / groups, n % groups };
+}
+
+/* n columns */
+INLINE struct column_sums sums_at(f32x16 *acc, size_t n, int begins)
+{
+	static const f32x16 zeros[COLUMNS_SIDE];
+
+	return (struct column_sums){ acc, begins ? zeros : acc, n, begins ? 0 : n };
+}
+
+/* acc[row][column] += the products of all rows and columns. */
 INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const struct span_job *j, f32x16 *acc)
 {
 	/* Types that are unpacked or multiplied more slowly than memory delivers them would gain nothing. */
@@ -100,8 +134,8 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 		.prefetches = COLUMNS_AHEAD > 0 && u.scales == 1 && !computes,
 		.quads = SPAN_VECTORS / u.scales, .top = u.top, .is_signed = u.is_signed,
 		.step = acts_span_bytes((size_t)planes) };
-	int side = u.scales == 1 && planes == 1 ? COLUMNS_SIDE : COLUMNS_SIDE_2;
-	size_t n = j->n, groups = (n + (size_t)side - 1) / (size_t)side, least = n / groups, larger = n % groups, most;
+	int side = (int)columns_side(u.scales, (size_t)planes);
+	size_t n = j->c.n, groups = j->c.groups, most;
 	size_t ahead = size_min(u.bytes, COLUMNS_AHEAD * size_min(groups, 2));  /* bytes that the groups prefetch */
 	struct column_ahead a;
 
@@ -113,7 +147,7 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 		for (size_t r = 0; r < most; r += COLUMNS_ROWS)
 			UNROLL
 			for (size_t k = 0; k < COLUMNS_ROWS; k++) {
-				a.near[k] = j->near[i + r + k];
+				a.near[k] = j->span[i + r + k] + j->near;
 				if (!s.prefetches)
 					prefetch(a.near[k], a.far + (r + k) * u.bytes, u.bytes);
 				for (size_t b = ahead; s.prefetches && b < u.bytes; b += 64)
@@ -121,11 +155,12 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 				unpack_transposed(u, id, j->span[i + r + k], &w[r + k]);
 			}
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {
-			group = least + (k < larger);
+			group = j->c.least + (k < j->c.larger);
 			UNROLL
 			for (s.columns = 1; s.columns <= side; s.columns++)
 				for (size_t r = 0; r < most && group == (size_t)s.columns; r += COLUMNS_ROWS)
-					columns_add(u, s, a, planes, &w[r], j->x + c * s.step, n, acc + r * n + c);
+					columns_add(u, s, a, planes, &w[r], j->x + c * s.step,
+					            sums_at(acc + r * n + c, n, j->begins));
 			if (s.prefetches && k == 0 && groups > 1)
 				advance(&a);
 		}
@@ -179,59 +214,70 @@ static void end_columns(struct row_ends e, f32x16 *acc, const f32x16 *aside, siz
 		}
 }
 
-/* Rows [r, r + rows) of each of `runs` runs, which lie as many rows apart as there are copies of the column. */
-static void columns_set(const struct product_job *j, size_t r, size_t rows, size_t runs)
+/* What all sets of a product's rows have in common. */
+struct columns {
+	const struct product_job *j;
+	adder *add;
+	struct column_groups groups;
+	size_t blocks, step;                    /* of a row; bytes from a span of activations to the next */
+	size_t span, run, run_bytes;            /* bytes of a span of weights; rows of a run, and their bytes */
+	const uint8_t *end;                     /* of the weights */
+};
+
+/* Rows [r, r + rows) of each of `runs` runs, which follow each other. */
+static void columns_set(const struct columns *k, size_t r, size_t rows, size_t runs)
 {
-	const struct format *f = j->w->format;
-	const struct span_type *type = &span_types[f->id];
-	adder *add = adders[f->id][j->x->kind == ACTS_Q16];
-	struct acts_copies copies = acts_copies(j->w->cols / 32);
-	size_t n = j->x->n, step = acts_spans_bytes(acts_planes(j->x->kind), n), blocks = j->w->cols / 32, done = 0,
-	       bytes = copies.copies * j->w->row_bytes;
-	const uint8_t *start = (const uint8_t *)j->w->data + r * j->w->row_bytes,
-	        *end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes;
-	struct row_ends e = { blocks, blocks, 0 };
+	size_t n = k->groups.n, done = 0;
+	const uint8_t *start = (const uint8_t *)k->j->w->data + r * k->j->w->row_bytes;
+	float *y = k->j->y + r;
+	struct row_ends e = { k->blocks, k->blocks, 0 };
 	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST];           /* the mapping may end after the matrix's last blocks */
-	struct span_job spans = { .n = n,
+	struct span_job spans = { .x = k->j->x->data, .c = k->groups, .begins = k->blocks >= SPAN_BLOCKS,
 		.rows = (runs + COLUMNS_ROWS - 1) / COLUMNS_ROWS * COLUMNS_ROWS };      /* the last run counts twice */
 	f32x16 acc[COLUMNS_SUMS], aside[COLUMNS_SUMS];
 
-	for (size_t c = 0; c < spans.rows * n; c++)
+	for (size_t i = 0; i < spans.rows; i++)
+		spans.span[i] = start + size_min(i, runs - 1) * k->run_bytes;
+	for (size_t c = 0; c < spans.rows * n && !spans.begins; c++)
 		acc[c] = vf_zero();
-	for (size_t g = 0; done < rows; g++) {
-		e.ended = size_min(rows_ended(e.before, blocks), rows - done);
+	for (size_t g = 0; done < rows; g++, spans.x += k->step) {
+		e.ended = size_min(rows_ended(e.before, k->blocks), rows - done);
 		if (e.before < SPAN_BLOCKS)
 			part_columns(e, acc, aside, runs * n);
-		for (size_t i = 0; i < spans.rows; i++) {
-			const uint8_t *p = start + size_min(i, runs - 1) * bytes + g * type->bytes;
-
-			spans.span[i] = p;
-			spans.near[i] = done + e.ended < rows ? p + type->bytes : start + (runs + i) * bytes;
-			if ((size_t)(end - p) < type->bytes) {
-				memset(rest, 0, sizeof rest);
-				spans.span[i] = memcpy(rest, p, (size_t)(end - p));
-			}
+		if ((size_t)(k->end - spans.span[runs - 1]) < k->span) {
+			memset(rest, 0, sizeof rest);
+			memcpy(rest, spans.span[runs - 1], (size_t)(k->end - spans.span[runs - 1]));
+			for (size_t i = runs - 1; i < spans.rows; i++)
+				spans.span[i] = rest;
 		}
-		spans.far = start + runs * (bytes + g * type->bytes);
-		spans.x = (const char *)j->x->data + g * step;
-		add(&spans, acc);
-		if (e.ended && e.before >= SPAN_BLOCKS && runs == COLUMNS_SET && copies.copies == 1)
-			end_eight_rows(acc, n, j->y + r, j->stride);
+		spans.near = done + e.ended < rows ? k->span : runs * k->run_bytes - g * k->span;
+		spans.far = start + runs * (k->run_bytes + g * k->span);
+		k->add(&spans, acc);
+		spans.begins = 0;
+		if (e.ended && e.before >= SPAN_BLOCKS && runs == COLUMNS_SET && k->run == 1)
+			end_eight_rows(acc, n, y, k->j->stride);
 		else
 			for (size_t i = 0; i < runs && e.ended; i++)
-				end_columns(e, acc + i * n, aside + i * n, n, j->y + r + i * copies.copies + done,
-				            j->stride);
+				end_columns(e, acc + i * n, aside + i * n, n, y + i * k->run + done, k->j->stride);
 		done += e.ended;
-		e.before = e.ended ? blocks - (SPAN_BLOCKS - e.before) % blocks : e.before - SPAN_BLOCKS;
+		e.before = e.ended ? k->blocks - (SPAN_BLOCKS - e.before) % k->blocks : e.before - SPAN_BLOCKS;
+		for (size_t i = 0; i < spans.rows; i++)
+			spans.span[i] += k->span;
 	}
 }
 
 void product_columns(const struct product_job *j)
 {
-	size_t run = acts_copies(j->w->cols / 32).copies, r = j->r0;
+	const struct format *f = j->w->format;
+	size_t blocks = j->w->cols / 32, planes = acts_planes(j->x->kind), run = acts_copies(blocks).copies, r = j->r0;
+	struct columns k = { .j = j, .add = adders[f->id][planes == 2], .blocks = blocks, .run = run,
+		.groups = groups_of(j->x->n, columns_side(f->scales, planes)),
+		.step = acts_spans_bytes(planes, j->x->n), .span = span_types[f->id].bytes,
+		.run_bytes = run * j->w->row_bytes,
+		.end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes };
 
 	for (; r + COLUMNS_SET * run <= j->r1; r += COLUMNS_SET * run)
-		columns_set(j, r, run, COLUMNS_SET);
+		columns_set(&k, r, run, COLUMNS_SET);
 	for (; r < j->r1; r += run)
-		columns_set(j, r, size_min(run, j->r1 - r), 1);
+		columns_set(&k, r, size_min(run, j->r1 - r), 1);
 }
