@@ -172,7 +172,7 @@ static enum command_answer tokens(struct conversation *v, const char *argument, 
 	int32_t context = v->l->card.n_ctx;
 	size_t n = v->history.ids.n;
 
-	/* the state has what was taken back until the next turn */
+	/* what was taken back stays in the state until the next turn */
 	if (v->messages.n <= v->before) {
 		n = 0;
 		if (messages_turns(&v->messages) && layout_count(v, v->messages.first, &n, w))

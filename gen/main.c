@@ -188,7 +188,7 @@ static int run(void)
 	static struct draft draft;
 	struct why ours, its;
 	static struct loop l;
-	int status, failed, cut;
+	int status, failed, cut;        /* cut: sample ended its constrained output early, with status 3 */
 
 	if (!results) {
 		fprintf(stderr, "gen: out of memory\n");
@@ -212,7 +212,7 @@ static int run(void)
 	failed = pipeline_end(&q, &l, status || l.gone, &its);
 	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
 	if (cut) {
-		/* only if nothing else is wrong */
+		/* unless something else failed, too */
 		q.stage[SAMPLE].status = 0;
 		failed = stages_wait(q.stage, KV, 0, &its);
 		cut = failed < 0 && !asked(&q, CONVERSATION) && !ended_by_stop(results);

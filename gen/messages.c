@@ -139,11 +139,12 @@ static int read_line(struct messages *m, size_t at, size_t n, struct why *w)
 
 	if (space_leading(m->text.p + at, n) == n)
 		return 0;
-	if (!(v = json_parse(&a, m->text.p + at, n, &cause)) || (v->type != JSON_OBJECT && v->type != JSON_ARRAY)) {
+	v = json_parse(&a, m->text.p + at, n, &cause);
+	role = v ? json_get_string(v, "role") : NULL;
+	if (!role && (!v || (v->type != JSON_ARRAY && !json_get(v, "messages")))) {
 		arena_free(&a);
 		return why(w, "not a message in JSON"), 1;
 	}
-	role = json_get_string(v, "role");
 	failed = note(m, at, role && !strcmp(role, "user"), w);
 	arena_free(&a);
 	return failed;

@@ -172,7 +172,7 @@ struct kernels {
 	const char *name;
 	enum system_feature needs;      /* what the CPU must have */
 
-	/* Products. acts_bytes(): for up to n columns of k elements; it does not grow with k alone, so for several k
+	/* Products. acts_bytes(): for up to n columns of k elements; a larger k may need less, so for several k
 	 * take the maximum. acts_pack() fills columns [c0, c1) from x[(c − c0)·stride ...]; c0 is a multiple of
 	 * acts_columns and so is c1 unless it is n, so that threads can share the work. */
 	size_t acts_columns;
@@ -184,7 +184,7 @@ struct kernels {
 	size_t (*product_scratch)(size_t k);
 	void (*product)(const struct product_job *job);
 
-	/* y[n] = (x · 1/sqrt(mean(x²) + eps)) · weight + bias; the layer form subtracts the mean first. y may be x. */
+	/* y = (x · 1/sqrt(mean(x²) + eps)) · weight + bias; the layer form subtracts the mean first. y may be x. */
 	void (*norm)(const struct norm *norm, const float *x, float *y, size_t n);
 	void (*add)(float *y, const float *a, const float *b, size_t n);        /* y = a + b; y may be a */
 	void (*add_scaled)(float *y, const float *x, float s, size_t n);        /* y = fma(s, x, y) */
@@ -199,8 +199,8 @@ struct kernels {
 	void (*unary)(enum unary f, float *y, const float *x, size_t n);
 	void (*xielu)(const struct xielu *f, float *y, const float *x, size_t n);
 
-	/* y[n] = w[0][n] · x[0][n] + w[1][n] · x[1][n] + ... + bias[n], element by element and in this order, each
-	 * product rounded; taps is at least 1; bias NULL: none */
+	/* y[i] = w[0][i] · x[0][i] + w[1][i] · x[1][i] + ... + bias[i] for i < n, in this order, each product
+	 * rounded; taps is at least 1; bias NULL: none */
 	void (*taps)(float *y, const float *const w[], const float *const x[], size_t taps, const float *bias,
 	             size_t n);
 	/* y[r][c] = fma(a[r][i], b[i][c], y[r][c]) for i < n, ascending */

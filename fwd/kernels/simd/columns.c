@@ -1,10 +1,10 @@
-/* columns: products of quantised weights with several columns, and the rows of one or two columns that decode.c
- * leaves. The weights are read as in decode.c, a span of sixteen blocks at a time. A span is unpacked once for all
- * columns, and its codes are transposed (lanes.h), as the activations already are: the products of a block add up in
- * its lane, without a tree for each column. Several rows go side by side: all of them share the activations in the
- * first-level cache, and those whose sums are in registers at once share their loads, too. With 32 registers of 64
- * bytes the codes stay in them; otherwise all rows are unpacked into memory before they are multiplied, and one group
- * of columns after the other is in the first-level cache. */
+/* columns: products of quantised weights with several columns, and the rows that decode.c leaves of one or two
+ * columns. The weights are read as in decode.c, a span of sixteen blocks at a time. A span is unpacked once for all
+ * columns. Its codes are transposed (lanes.h), as the activations already are, so the products of a block add up in its
+ * lane and no column needs a tree. Several rows are read side by side: they share the activations in the first-level
+ * cache, and rows whose sums are in registers together share the loads as well. Codes stay in registers where there
+ * are 32 registers of 64 bytes. Otherwise all rows are unpacked into memory first, and then multiplied by one group of
+ * columns after the other, so that a group stays in the first-level cache. */
 #include <string.h>
 
 #include "lib/base/size.h"
@@ -13,14 +13,14 @@
 #include "rows.h"
 #include "transposed.h"
 
-/* COLUMNS_SET: rows side by side, of which COLUMNS_ROWS are in registers at once. (16 columns, AVX2: eight rows take 5%
- * less time than four, as the activations of a span come from the second-level cache.) */
+/* Rows side by side; COLUMNS_ROWS of them have their sums in registers at a time. (AVX2, 16 columns: eight take 5%
+ * less time than four, because the activations of a span come from the second-level cache.) */
 enum { COLUMNS_SET = 8, COLUMNS_SUMS = COLUMNS_SET * CODES_FEW };
 
-/* n columns in groups of about the same size, as the sums of a small group wait for each other: the first `larger` of
- * them have one more than `least`. */
+/* n columns in groups. The first `wider` groups have width + 1 columns, the others have width: a group much smaller
+ * than the rest would have too few independent sums to hide the latency of the multiplications. */
 struct column_groups {
-	size_t n, groups, least, larger;
+	size_t n, groups, width, wider;
 };
 
 /* The same span of several rows and of all columns. */
@@ -155,8 +155,8 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 				unpack_transposed(u, id, j->span[i + r + k], &w[r + k]);
 			}
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {
-			group = j->c.least + (k < j->c.larger);
-			UNROLL
+			group = j->c.width + (k < j->c.wider);
+			UNROLL          /* code for each number of columns, of which one is run */
 			for (s.columns = 1; s.columns <= side; s.columns++)
 				for (size_t r = 0; r < most && group == (size_t)s.columns; r += COLUMNS_ROWS)
 					columns_add(u, s, a, planes, &w[r], j->x + c * s.step,
@@ -182,27 +182,29 @@ FORMATS_QUANTISED(ADDERS)
 static adder *const adders[FORMAT_LIMIT][2] = { FORMATS_QUANTISED(ENTRY) };
 #undef ENTRY
 
-/* Where rows end in a span: the first before its block `before`, each of the others `blocks` further. */
+/* Where rows end in a span: the first after `before` blocks, the next ones `blocks` apart; `ended` of them end in it.
+ * A row with before == SPAN_BLOCKS ends with the span and fills all lanes; with more, none ends in it. */
 struct row_ends {
 	size_t before, blocks, ended;
 };
 
-/* Ends eight rows whose sums fill all lanes, for n columns: those of a row are n apart in acc, and columns `stride`
- * apart in y. Often that is a power of two, and all columns share one set of the first-level cache: so each takes its
- * rows in one store. */
+/* Ends eight rows that fill all lanes, for n columns: rows are n sums apart in acc, columns `stride` floats apart in y.
+ * A stride is often a power of two, and then all columns fall into one set of the first-level cache; so the eight rows
+ * of a column go into one store. acc is not cleared: no row follows in it. */
 static void end_eight_rows(const f32x16 *acc, size_t n, float *y, size_t stride)
 {
 	for (size_t c = 0; c < n; c++)
 		vd_close_eight(acc + c, n, y + c * stride);
 }
 
+/* part_rows() for n columns. */
 static void part_columns(struct row_ends e, f32x16 *acc, f32x16 *aside, size_t n)
 {
 	for (size_t c = 0; c < n; c++)
 		part_rows(e.before, &acc[c], &aside[c]);
 }
 
-/* For n columns, `stride` apart in y. */
+/* Ends the rows of e in one run, for n columns, `stride` floats apart in y. */
 static void end_columns(struct row_ends e, f32x16 *acc, const f32x16 *aside, size_t n, float *y, size_t stride)
 {
 	for (size_t c = 0; c < n; c++)
@@ -224,7 +226,8 @@ struct columns {
 	const uint8_t *end;                     /* of the weights */
 };
 
-/* Rows [r, r + rows) of each of `runs` runs, which follow each other. */
+/* Rows [r, r + rows) of each of `runs` runs, which follow each other. A run is read span by span; rows may end anywhere
+ * in a span, and `done` of them have ended so far. */
 static void columns_set(const struct columns *k, size_t r, size_t rows, size_t runs)
 {
 	size_t n = k->groups.n, done = 0;

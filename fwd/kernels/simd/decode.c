@@ -82,7 +82,8 @@ INLINE void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 #endif
 
-/* The same with quarters, fields or groups; in quarters, sum[...][0] is over whole blocks, sum[...][1] is zero. */
+/* half_sums() for codes in quarters, fields or groups. Those in quarters have one scale a block: sum[...][0] is over
+ * whole blocks, sum[...][1] is zero. */
 INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
@@ -113,7 +114,8 @@ INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size
 }
 
 #if EIGHTS
-/* The same with eights; sum[...][1] is zero where there is one scale a block. */
+/* half_sums() for codes in eights. Where a block has one scale, sum[...][0] is over whole blocks, sum[...][1] is
+ * zero. */
 INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	struct eights_shape s = { .vectors = 2 / u.scales, .top = u.top, .is_signed = u.is_signed };
@@ -233,8 +235,8 @@ INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struc
 	return r;
 }
 
-/* The same for rows of any length, in runs of as many rows as fill whole spans, or one row; whole spans are 3% slower
- * here. */
+/* decode_whole() for rows of any length: they are read in runs, of as many rows as fill whole spans or of one. It also
+ * takes rows of whole spans, but 3% more time for them. */
 INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct product_job *j)
 {
 	struct acts_copies copies = acts_copies(j->w->cols / 32);

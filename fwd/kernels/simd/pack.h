@@ -288,8 +288,7 @@ static void place_pairs(int32_t *whole, int32_t *halves, size_t columns, i32x16 
 
 /* Stores sixteen blocks of every column of a tile. */
 static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile,
-                       int32_t *extras, const size_t first[16],
-	size_t count)
+                       int32_t *extras, const size_t first[16], size_t count)
 {
 	size_t planes = acts_tile_planes(kind), ints = acts_block_ints(kind, columns);
 	int32_t *field = tile + planes * 8 * columns;

@@ -1,5 +1,5 @@
-/* product: the products of one instruction set. decode.c and prompt.c are compiled once for each, with ISA as its
- * name (isa/NAME.c). */
+/* product: the products of one instruction set. The files of simd/ are compiled once for each set, with ISA as its name
+ * (isa/NAME.c). */
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
@@ -12,11 +12,11 @@
 #define product_many ISA_NAME(product_many, ISA)
 #define product_many_scratch ISA_NAME(product_many_scratch, ISA)
 
-/* y = W · x for few columns (acts_few() in acts.h), and for many. */
+/* y = W · x for few columns (acts_few() in acts.h; decode.c), and for many (prompt.c). */
 void product_few(const struct product_job *job);
 void product_many(const struct product_job *job);
 
-/* The same as product_few for quantised weights, with any column as a column of several. */
+/* The same as product_few() for quantised weights, in the way that suits several columns (columns.c). */
 void product_columns(const struct product_job *job);
 
 /* Bytes that product_many() needs for columns of k elements. */
