@@ -1,6 +1,7 @@
 /* detok: ids to text. It is the only stage that sees bytes, so it decides where a stop string ends a generation: it
  * prints the text before it and exits or, with --frames, acts as a filter in the loop that copies ids up to the
  * stop. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -55,6 +56,13 @@ static void must(int failed)
 		cli_die(&c, "%s", w.text);
 }
 
+/* For a frame to --end. */
+static void must_tell(int failed)
+{
+	if (failed)
+		cli_die(&c, "%s: %s", run.end, w.text);
+}
+
 /* Ends the text, because a stop string ended with the id before pos. */
 static void stop_here(struct printer *p, uint32_t pos, uint32_t seq)
 {
@@ -63,7 +71,7 @@ static void stop_here(struct printer *p, uint32_t pos, uint32_t seq)
 
 	run.stopped = 1;
 	must(out_flush(&w));
-	must(run.end_fd >= 0 && frame_write_stop(run.end_fd, s, n, pos, seq, &w));
+	must_tell(run.end_fd >= 0 && frame_write_stop(run.end_fd, s, n, pos, seq, &w));
 }
 
 static void print_ids(struct printer *p, struct frame_in *in, const struct frame *f)
@@ -132,7 +140,7 @@ static void print_all(struct printer *p, struct frame_in *in)
 			int told = run.stopped;
 
 			end_text(p);
-			must(!told && run.end_fd >= 0 && frame_copy(in, &f, run.end_fd, &w));
+			must_tell(!told && run.end_fd >= 0 && frame_copy(in, &f, run.end_fd, &w));
 		}
 	}
 	printer_end(p);
@@ -144,7 +152,7 @@ static void print_all(struct printer *p, struct frame_in *in)
 static void print_lines(const struct printer *p, struct frame_in *in)
 {
 	struct texts t = { .printer = *p, .generated = run.generated, .ordered = run.ordered, .json = run.json,
-		.end_fd = run.end_fd };
+		.end_fd = run.end_fd, .end = run.end };
 	struct why later;
 	struct frame f;
 	int got;
@@ -216,7 +224,7 @@ int main(int argc, char **argv)
 	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
 		cli_die(&c, "%s", w.text);
 	if (run.end && (run.end_fd = open(run.end, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
-		cli_die(&c, "%s: cannot be opened for writing", run.end);
+		cli_die(&c, "%s: %s", run.end, strerror(errno));
 	vocab_card(vocab, &run.card);
 	p.vocab = vocab;
 	p.n_vocab = run.card.n_vocab;

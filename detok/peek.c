@@ -43,6 +43,20 @@ static void must(int failed)
 		cli_die(&c, "%s", w.text);
 }
 
+static void list_as(const struct listing_format *format)
+{
+	if (listing.format != &listing_lines && listing.format != format)
+		cli_usage(&c, "--ids, --csv and --raw exclude each other");
+	listing.format = format;
+}
+
+static void render_as(const struct render_kind *kind)
+{
+	if (render.kind && render.kind != kind)
+		cli_usage(&c, "--%s and --%s exclude each other", render.kind->name, kind->name);
+	render.kind = kind;
+}
+
 /* Returns the model file, or NULL. */
 static const char *take_options(void)
 {
@@ -53,19 +67,19 @@ static const char *take_options(void)
 		switch (o->letter) {
 		case 'm': model = c.value; break;
 		case 'n': listing.top = (size_t)cli_integer(&c, o, 1, LISTING_TOP_MAX); break;
-		case IDS: listing.format = &listing_ids; break;
-		case CSV: listing.format = &listing_csv; break;
-		case COLOR: render.kind = &render_text; break;
-		case HTML: render.kind = &render_html; break;
-		case SVG: render.kind = &render_svg; break;
-		case BARS: render.kind = &render_bars; break;
-		case JSON: render.kind = &render_json; break;
+		case IDS: list_as(&listing_ids); break;
+		case CSV: list_as(&listing_csv); break;
+		case COLOR: render_as(&render_text); break;
+		case HTML: render_as(&render_html); break;
+		case SVG: render_as(&render_svg); break;
+		case BARS: render_as(&render_bars); break;
+		case JSON: render_as(&render_json); break;
 		case STOP:
 			must(!render.stop.strings && !(render.stop.strings = stop_open(&w)));
 			if (stop_add_quoted(render.stop.strings, c.value, &w) < 0)
 				cli_usage(&c, "--stop: %s", w.text);
 			break;
-		case RAW: listing.format = &listing_raw; break;
+		case RAW: list_as(&listing_raw); break;
 		case SEQ: listing.seq = cli_integer(&c, o, 0, FRAME_NO_SEQ - 1); break;
 		}
 	if (render.stop.strings && render.kind != &render_text)

@@ -157,7 +157,9 @@ static int end_text(struct texts *t, struct text *x, const struct frame *f, cons
 	if (t->end_fd >= 0)
 		failed = n ? frame_write_stop(t->end_fd, stop, n, f->pos, f->seq, w) :
 			frame_write_end(t->end_fd, (enum frame_reason)x->reason, f->pos, f->seq, w);
-	if (!failed && !t->ordered)
+	if (failed)
+		return why_in(w, t->end);
+	if (!t->ordered)
 		return print(t, x, w);
 	while (!failed && (x = due(t)))
 		failed = print(t, x, w);

@@ -14,6 +14,7 @@ struct texts {                          /* set by the caller, the rest zeros: */
 	int generated;                  /* only what a sampler drew */
 	int ordered, json;
 	int end_fd;                     /* receives an `end ` frame for each text; or -1 */
+	const char *end;                /* its name */
 
 	struct sequences sequences;     /* private; of struct text */
 	uint32_t next;                  /* number of the next line; with `ordered` */

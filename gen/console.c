@@ -21,7 +21,8 @@ enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
 static volatile sig_atomic_t presses;   /* number of ^C since the last line */
 static volatile sig_atomic_t answering;
 static volatile sig_atomic_t opened;
-static const char *first;
+static const char *first;               /* [first_n]: a turn before those of standard input, or NULL */
+static size_t first_n;
 static int prompted;                    /* a prompt is on the screen */
 static struct bytes line = { .limit = TURN_MAX };
 static struct edit editor = { .view.fd = STDOUT_FILENO, .typed.text.limit = TURN_MAX };
@@ -79,9 +80,9 @@ static void recall(void)
 		recall_open(&editor.recall, path);
 }
 
-int console_open(const char *turn, int interactive, edit_completions *complete, struct why *w)
+int console_open(const char *turn, size_t n, int interactive, edit_completions *complete, struct why *w)
 {
-	first = turn;
+	first = turn, first_n = n;
 	prompted = interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	if ((edits = complete != NULL)) {
 		editor.complete = complete;
@@ -207,7 +208,7 @@ int console_turn(const char **text, size_t *n, struct why *w)
 		presses = 0;
 	if (first) {
 		line.n = 0;
-		got = bytes_put(&line, first, strlen(first) + 1) ?
+		got = bytes_put(&line, first, first_n) || bytes_put(&line, "", 1) ?
 			why(w, "a turn of more than %d MiB", TURN_MAX >> 20) : 1;
 		line.n -= got > 0;
 		first = NULL;

@@ -13,9 +13,9 @@
 /* Whether standard input and output are a terminal on which lines are edited. */
 int console_edits(void);
 
-/* first: a turn before those of standard input, or NULL; borrowed. complete: for the line editor; NULL: lines are not
+/* turn[n]: a turn before those of standard input, or NULL; borrowed. complete: for the line editor; NULL: lines are not
  * edited. Returns -1 with a reason on failure. */
-int console_open(const char *first, int interactive, edit_completions *complete, struct why *w);
+int console_open(const char *turn, size_t n, int interactive, edit_completions *complete, struct why *w);
 void console_close(void);
 
 /* Restores the terminal. For handlers of signals that end the program. */

@@ -127,11 +127,13 @@ static int answer(struct conversation *v, size_t keep, struct bytes *text, struc
 	return 0;
 }
 
-/* Ends a turn without an answer, and restores the conversation. Returns 1, or -1. */
+/* Ends a turn without an answer, for the reason in *w, and restores the conversation. Returns 1, or -1. */
 static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, struct why *w)
 {
 	struct loop *l = v->l;
 
+	v->refused = 1;
+	console_say("this turn is refused: %s", w->text);
 	messages_cut(&v->messages, v->before);
 	l->r->reason = reason;
 	return l->copy >= 0 && frame_write_end(l->copy, reason, (uint32_t)pos, 0, w) ? -1 : 1;
@@ -167,7 +169,7 @@ static int fit(struct conversation *v, size_t *keep, struct why *w)
 		return layout(v, keep, w);
 	if (layout_count(v, messages_turn(&v->messages, messages_turns(&v->messages) - 1), &n, w))
 		return -1;
-	console_say("this turn is refused: %zu tokens do not fit the context of %zu (-c)", n, context);
+	why(w, "%zu tokens do not fit the context of %zu (-c)", n, context);
 	return refuse(v, FRAME_END_LENGTH, *keep, w);
 }
 
@@ -179,7 +181,7 @@ static int take(struct conversation *v, const char *line, size_t n, size_t *keep
 	if (!v->l->card.n_vocab && loop_card(v->l, w))
 		return -1;
 	if (good < n) {
-		console_say("this turn is refused: byte %zu is not UTF-8", good);
+		why(w, "byte %zu is not UTF-8", good);
 		return refuse(v, FRAME_END_ERROR, v->history.ids.n, w);
 	}
 	return messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, keep, w);
@@ -370,7 +372,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	l->cancelled = asked(q, INTERACTIVE) ? console_cancelled : NULL;
 	if (!status && asked(q, INTERACTIVE) && !(status = await_model(&v, w)))
 		greet(q);
-	if (!status && !(status = console_open(q->prompt, asked(q, INTERACTIVE), asked(q, EDITED) ?
+	if (!status && !(status = console_open(q->prompt, q->prompt_n, asked(q, INTERACTIVE), asked(q, EDITED) ?
 	    command_completions : NULL, w)))
 		status = take_turns(&v, w);
 	console_close();
@@ -379,5 +381,5 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	history_free(&v.history);
 	free(v.kept.id);
 	messages_close(&v.messages);
-	return status;
+	return !status && v.refused && !asked(q, INTERACTIVE) ? 1 : status;
 }

@@ -25,11 +25,12 @@ struct conversation {
 	struct arena set;       /* options that /set passes to sample, which is restarted with them */
 	struct frame_in ends;   /* on a terminal: detok reports here that it has printed an answer */
 	int begun;              /* part of the answer has been shown */
+	int refused;            /* a turn had no answer */
 	int full;               /* the current answer ended because the context is full */
 };
 
 /* Starts the stages and answers turns until stdin ends. l->r is the result of the current turn. Returns 0, or -1 with a
- * reason. */
+ * reason; 1 if turns were refused, which the user was told, and the conversation is not interactive. */
 int conversation(struct request *q, struct loop *l, struct why *w);
 
 #endif

@@ -58,7 +58,9 @@ struct request {
 	unsigned facts;
 	const char *model;
 	const char *prompt, *file;      /* both NULL: tok reads gen's own stdin */
+	size_t prompt_n;        /* bytes of prompt, which may contain NUL if it is from a file */
 	int echo;               /* print the prompt, too */
+	int guesses, penalty;   /* --draft-max and --length-penalty were given */
 	int likely;             /* --json includes the most likely tokens at each position */
 	int once;               /* the prompt is the only turn of a conversation */
 	const char *draft, *kv, *history, *hosts;       /* as given, or NULL */

@@ -49,10 +49,15 @@ static int is_local(const struct host *h)
 	return !h->name_n || (h->name_n == 9 && !memcmp(h->name, "localhost", 9));
 }
 
-int hosts_check(const char *list, struct why *w)
+static int is_same(const struct host *a, const struct host *b)
 {
+	return (is_local(a) && is_local(b)) || (a->name_n == b->name_n && !memcmp(a->name, b->name, a->name_n));
+}
+
+int hosts_check(const char *list, int kept, struct why *w)
+{
+	struct host h, all[HOSTS_MAX];
 	const char *at = list;
-	struct host h;
 	long next = 0;
 	int n = 0;
 
@@ -63,6 +68,10 @@ int hosts_check(const char *list, struct why *w)
 		if ((n && !next) || h.layers == h.name || *h.name == '-' || (next = parse_layers(&h, next)) < 0)
 			return why(w, "\"%.*s\" is not HOST:A-B with the next layers, as in a:0-13,b:14-27",
 				(int)(h.name_n + 1 + h.layers_n), h.name);
+		for (int i = 0; i < n && kept; i++)
+			if (is_same(&h, &all[i]))
+				return why(w, "with --kv no host can have two stages: both would use the same segment");
+		all[n] = h;
 	}
 	return n && !*at && at[-1] != ',' ? 0 : why(w, "\"%s\" is not a list such as a:0-13,b:14-27", list);
 }

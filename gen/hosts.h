@@ -5,9 +5,9 @@
 
 #include "gen.h"
 
-/* Returns 0 if the list is valid: at most HOSTS_MAX hosts, whose layers follow each other from 0 on; otherwise -1 with
- * a reason. */
-int hosts_check(const char *list, struct why *w);
+/* Returns 0 if the list is valid: at most HOSTS_MAX hosts, whose layers follow each other from 0 on, and none of them
+ * twice if their state is `kept`; otherwise -1 with a reason. */
+int hosts_check(const char *list, int kept, struct why *w);
 
 /* Turns the complete command of stage FWD into one for each host in q->hosts, in the stages from FWD on. `kv` runs on
  * the first host. */

@@ -77,8 +77,9 @@ int kept_load(struct conversation *v, struct why *w)
 
 static int other_conversation(const struct conversation *v, struct why *w)
 {
-	return why(w, "--kv %s: holds another conversation, of %zu tokens: "
-		"another name keeps both; kv rm %s removes it", v->q->kv, v->kept.n, v->q->kv);
+	return why(w, "--kv %s: holds another conversation, of %zu tokens%s: "
+		"another name keeps both; kv rm %s removes it", v->q->kv, v->kept.n,
+		v->q->history && !v->resumed ? ", or a first turn that was interrupted" : "", v->q->kv);
 }
 
 /* The length of b without the replacement characters at its end, which an incomplete character leaves there. */

@@ -133,8 +133,12 @@ static int write_reports(const struct capture *capture, const struct loop *l, st
 static int echo(struct why *w)
 {
 	struct bytes text = { .limit = TEXT_MAX };
-	int failed = q.file ? slurp(q.file, &text, w) : bytes_puts(&text, q.prompt) && why(w, "out of memory");
+	int failed;
 
+	if (q.file)
+		failed = slurp(q.file, &text, w);
+	else
+		failed = bytes_put(&text, q.prompt, q.prompt_n) && why(w, "out of memory");
 	failed = failed || io_write(STDOUT_FILENO, text.p, text.n, w);
 	bytes_free(&text);
 	return failed ? -1 : 0;
@@ -188,7 +192,8 @@ static int run(void)
 	static struct draft draft;
 	struct why ours, its;
 	static struct loop l;
-	int status, failed, cut;        /* cut: sample ended its constrained output early, with status 3 */
+	int status, failed, refused;    /* refused: turns of a conversation, which said so */
+	int cut;                        /* the constrained output of sample ended early, which is its status 3 */
 
 	if (!results) {
 		fprintf(stderr, "gen: out of memory\n");
@@ -208,6 +213,8 @@ static int run(void)
 		status = -1;
 	else
 		status = asked(&q, CONVERSATION) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
+	if ((refused = status > 0))
+		status = 0;
 	draft_close(&draft);
 	failed = pipeline_end(&q, &l, status || l.gone, &its);
 	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
@@ -215,7 +222,7 @@ static int run(void)
 		/* unless something else failed, too */
 		q.stage[SAMPLE].status = 0;
 		failed = stages_wait(q.stage, KV, 0, &its);
-		cut = failed < 0 && !asked(&q, CONVERSATION) && !ended_by_stop(results);
+		cut = failed < 0 && !asked(&q, INTERACTIVE) && !ended_by_stop(results);
 	}
 	if (!asked(&q, CONVERSATION) && write_reports(&capture, &l, results, failed < 0 && !status, &ours))
 		status = -1;
@@ -224,7 +231,7 @@ static int run(void)
 	free(results);
 	loop_close(&l);
 	if (failed < 0 && !cut && !status)
-		return 0;
+		return refused;
 	if (failed < 0 && !cut && reader_is_gone())
 		exit(0);
 	fprintf(stderr, "gen: %s\n", (failed < 0 && !cut) || l.rejected ? ours.text : its.text);

@@ -177,7 +177,8 @@ static int read_lines(struct messages *m, const char *path, size_t *good, struct
 		if (m->n && m->list[m->n - 1].user)
 			messages_cut(m, m->n - 1);
 		*good = m->text.n;
-		why(w, "%s: line %zu is damaged: the conversation continues without its turn", path, number);
+		why(w, "%s: line %zu is damaged: the conversation continues without its turn, which %s~ will keep",
+			path, number, path);
 		return 1;
 	}
 	*good = m->text.n;
@@ -235,6 +236,7 @@ int messages_open(struct messages *m, const char *path, struct why *w)
 		return -1;
 	m->in_file = m->text.n;
 	status = read_lines(m, path, &m->saved, w);
+	m->torn = status > 0 && !m->device;
 	m->first = messages_turn(m, 0);
 	return status;
 }
@@ -288,6 +290,7 @@ static int replace_file(struct messages *m, struct why *w)
 			close(m->file);
 			m->file = fd;
 			m->saved = m->in_file = m->text.n;
+			m->torn = 0;
 		}
 	}
 	free(next);
@@ -301,7 +304,7 @@ int messages_save(struct messages *m, struct why *w)
 		m->in_file = m->saved;
 	if (m->file < 0 || (m->saved == m->text.n && m->in_file == m->text.n))
 		return 0;
-	if (!m->saved && m->in_file)
+	if (m->torn || (!m->saved && m->in_file))
 		return replace_file(m, w);
 	if (m->in_file > m->saved && ftruncate(m->file, (off_t)m->saved))
 		return why(w, "%s: %s", m->path, strerror(errno));

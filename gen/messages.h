@@ -21,6 +21,7 @@ struct messages {               /* starts as zeros, except text.limit and file *
 	const char *path;       /* borrowed */
 	int file;               /* -1: none */
 	int device;             /* the file is one: it keeps nothing that could be cut or replaced */
+	int torn;               /* its last lines were left out, and only it still has them */
 	size_t in_file, saved;  /* bytes of the file; how many of them are still equal to text */
 };
 
@@ -56,7 +57,7 @@ int messages_write(const struct messages *m, size_t first, int fd, struct why *w
 int messages_content(const struct messages *m, size_t i, struct bytes *out);
 
 /* Makes the file, if there is one, contain all messages, and waits until they are on disk. If the file must lose its
- * first messages, the old one is kept as PATH~. */
+ * first messages, or its last line was damaged, the old one is kept as PATH~. */
 int messages_save(struct messages *m, struct why *w);
 
 void messages_close(struct messages *m);

@@ -227,12 +227,12 @@ static void take(struct reader *r, const struct opt *o)
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case STAGE: replace(r); break;
 	case HOSTS: q->hosts = c->value; break;
-	case GUESS_MAX: cli_integer(c, o, 1, GUESSES_MAX); break;
+	case GUESS_MAX: cli_integer(c, o, 1, GUESSES_MAX), q->guesses = 1; break;
 	case BEST_OF: q->texts = (int)cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
 	case 'N': q->texts = (int)cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
 	case 'j': q->jobs = (int)cli_integer(c, o, 1, LOOP_JOBS_MAX); break;
 	case LINES_OF: q->lines = c->value; break;
-	case PENALTY: cli_real(c, o, 0, 10); break;
+	case PENALTY: cli_real(c, o, 0, 10), q->penalty = 1; break;
 	case HISTORY: q->history = c->value; break;
 	case DRAFT_FROM: q->draft = c->value; break;
 	case OPT_KV: q->kv = c->value; break;
@@ -300,10 +300,14 @@ static void check(const struct request *q, const struct cli *c)
 			cli_usage(c, "%s", conflicts[i].message);
 	if (q->hosts && asked(q, OWN_FWD))
 		cli_usage(c, "--hosts and --stage fwd exclude each other");
-	if (q->hosts && hosts_check(q->hosts, &w) < 0)
+	if (q->hosts && hosts_check(q->hosts, asked(q, KEPT), &w) < 0)
 		cli_usage(c, "--hosts: %s", w.text);
 	if (q->texts > 1 && q->seed > INT64_MAX - q->texts)
 		cli_usage(c, "--seed: there are no %d seeds from %" PRId64 " on", q->texts, q->seed);
+	if (q->guesses && !q->draft)
+		cli_usage(c, "--draft-max requires --draft");
+	if (q->penalty && !asked(q, RANKED))
+		cli_usage(c, "--length-penalty requires --best-of");
 	if (q->jobs && !q->lines)
 		cli_usage(c, "-j/--jobs requires --lines");
 	if (q->lines && q->texts)
@@ -338,6 +342,7 @@ static void find_prompt(struct request *q, const struct cli *c)
 		q->prompt = c->argv[0];
 	if (q->prompt && !strcmp(q->prompt, "-"))
 		q->prompt = NULL;
+	q->prompt_n = q->prompt ? strlen(q->prompt) : 0;
 	if (q->file && !strcmp(q->file, "-"))
 		q->file = NULL;
 	if (asked(q, OF_CHAT) && !asked(q, CONVERSATION) && (q->prompt || q->file)) {
@@ -356,6 +361,7 @@ static void find_prompt(struct request *q, const struct cli *c)
 	if (slurp(q->file, &text, &w) || (bytes_put(&text, "", 1) && why(&w, "%s: too long", q->file)))
 		cli_die(c, "%s", w.text);
 	q->prompt = text.p;
+	q->prompt_n = text.n - 1;
 }
 
 void options(struct request *q, struct cli *c)

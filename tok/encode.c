@@ -34,6 +34,7 @@ int tok_flags(const struct tok_run *t, const struct text *x)
 /* Appends the decimal ids in the text. */
 static int read_ids(const struct tok_run *t, const struct text *x, struct ids *ids, struct why *w)
 {
+	enum { SHOWN_MOST = 24 };
 	static const char white[] = " \t\n\v\f\r";
 	const int32_t n_vocab = t->card.n_vocab;
 	size_t line = x->line, at = 0, start;
@@ -48,7 +49,10 @@ static int read_ids(const struct tok_run *t, const struct text *x, struct ids *i
 		for (start = at; at < x->n && isdigit((unsigned char)x->s[at]) && id < n_vocab; at++)
 			id = 10 * id + (x->s[at] - '0');
 		if (at == start || id >= n_vocab || (at < x->n && !memchr(white, x->s[at], sizeof white - 1))) {
-			why(w, "line %zu: not a token id from 0 to %d", line, (int)n_vocab - 1);
+			while (at < x->n && at < start + SHOWN_MOST && !memchr(white, x->s[at], sizeof white - 1))
+				at++;
+			why(w, "line %zu: \"%.*s\" is not a token id from 0 to %d", line, (int)(at - start),
+				x->s + start, (int)n_vocab - 1);
 			return why_in(w, x->name);
 		}
 		if (ids_add(ids, (int32_t)id))

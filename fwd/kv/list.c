@@ -335,10 +335,16 @@ int list_print(char **name, size_t n, int json, struct why *w)
 	int (*visit)(const char *name, void *context) = json ? print_json : add_row;
 	struct list l = { .named = n > 0, .w = w };
 	int status = n ? 0 : object_each(visit, &l, w);
+	struct why first;
 
-	for (size_t i = 0; i < n && status == 0; i++)
-		status = visit(name[i], &l);
-	if (status == 0 && !json)
+	for (size_t i = 0; i < n; i++)
+		if (visit(name[i], &l) < 0 && !status) {
+			status = -1;
+			first = *w;
+		}
+	if (n && status)
+		*w = first;
+	if (!json && (l.n || !status))
 		print_table(&l);
 	segment_text_close(&l.text);
 	free(l.row);

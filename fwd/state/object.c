@@ -193,7 +193,7 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 		return 0;
 	if (ftruncate(o->fd, (off_t)old) < 0)
 		error = errno;
-	return why(w, "%s: cannot grow by %zu KiB: %s%s", o->path, (new - old + 1023) >> 10, strerror(error),
+	return why(w, "cannot grow by %zu KiB: %s%s", (new - old + 1023) >> 10, strerror(error),
 		error == ENOSPC && !o->file ? " (a name with a slash, such as ./NAME, is a file on disk)" : "");
 }
 

@@ -57,8 +57,7 @@ int io_write_vector(int fd, struct iovec *v, int count, struct why *w)
 		if ((put = writev(fd, v, count)) < 0) {
 			if (again(fd, POLLOUT))
 				continue;
-			return fd == 1 ? why(w, "standard output: %s", strerror(errno))
-				: why(w, "descriptor %d: %s", fd, strerror(errno));
+			return why(w, "%s%s", fd == 1 ? "standard output: " : "", strerror(errno));
 		}
 		for (; count && (size_t)put >= v->iov_len; v++, count--)
 			put -= (ssize_t)v->iov_len;

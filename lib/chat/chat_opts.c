@@ -1,6 +1,8 @@
 /* The options of a conversation. */
 #include "chat_opts.h"
 
+#include <string.h>
+
 const struct opt chat_opts[] = {
 	{ OPT_SYSTEM, "system", "TEXT", "a system message, before all others" },
 	{ OPT_TOOLS, "tools", "FILE", "a JSON array of the tools that the model may call" },
@@ -23,6 +25,8 @@ int chat_take(struct chat_setup *s, const struct opt *o, const char *value, stru
 	case OPT_SET:
 		if (s->n_set == CHAT_SETS)
 			return why(w, "--set: more than %d times", CHAT_SETS);
+		if (!strchr(value, '=') || *value == '=')
+			return why(w, "--set: expected NAME=VALUE, not \"%s\"", value);
 		s->set[s->n_set++] = value;
 		return 1;
 	}
