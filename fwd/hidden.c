@@ -35,11 +35,21 @@ void hidden_close(struct hidden *h)
 	free(h->out);
 }
 
+uint64_t hidden_model(const struct model *m)
+{
+	return m->fingerprint ^ m->settings;
+}
+
 int hidden_check_card(const struct serve *v, const struct card *card, struct why *w)
 {
+	uint64_t own = hidden_model(v->model);
+
 	if (!card->model)
 		return why(w, "no hidden states: layers from %zu on need those of the stage before",
 			v->plan->setup.first);
+	if (card->model != own)
+		return why(w, "the stage before has another model (%016" PRIx64 ") than %s (%016" PRIx64 "), or "
+			"another --set", card->model, v->model->gguf->path, own);
 	if (card->n_ctx != (int32_t)v->n_ctx)
 		return why(w, "the stage before has a context of %" PRId32 ", this one of %zu (-c)", card->n_ctx,
 			v->n_ctx);

@@ -8,6 +8,7 @@
 #define HIDDEN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/base/why.h"
 #include "lib/stream/frame.h"
@@ -32,7 +33,10 @@ void hidden_close(struct hidden *h);
 /* Returns -1 if another frame of q arrives while hidden states of q are missing. */
 int hidden_check_order(const struct serve *v, const struct served *q, struct why *w);
 
-/* Returns -1 unless the card is that of the same model, with the same context. */
+/* The fingerprint in the card of a stream with hidden states: of the model with the values that were set. */
+uint64_t hidden_model(const struct model *m);
+
+/* Returns -1 unless the card is that of a stage before with the same model, values and context. */
 int hidden_check_card(const struct serve *v, const struct card *card, struct why *w);
 
 /* Reads the rows of a frame of hidden states into the next batch, and evaluates full batches. Returns -1 if the stream

@@ -43,7 +43,7 @@ static int own_card(const struct model *m, struct card *card, struct why *w)
 static int start(struct serve *v, struct card *card, struct why *w)
 {
 	v->started = 1;
-	card->model = v->model->fingerprint;
+	card->model = v->hidden.out ? hidden_model(v->model) : v->model->fingerprint;
 	card->n_ctx = (int32_t)v->n_ctx;
 	card->diffusion = v->model->diffusion;
 	card->mask_id = v->model->mask_id;
@@ -55,12 +55,15 @@ static int start(struct serve *v, struct card *card, struct why *w)
 static int serve_card(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	const struct model *m = v->model;
-	struct card card, own = { .vocab = m->vocab, .model = m->fingerprint, .n_vocab = (int32_t)m->n_vocab };
+	struct card card, own = { .vocab = m->vocab, .model = v->hidden.in ? hidden_model(m) : m->fingerprint,
+		.n_vocab = (int32_t)m->n_vocab };
 
-	if (card_read(in, f, &card, w) < 0 || card_agree(&card, in->name, &own, m->gguf->path, w) < 0)
+	if (card_read(in, f, &card, w) < 0)
 		return -1;
 	if (v->hidden.in && hidden_check_card(v, &card, w) < 0)
 		return frame_why(in, w);
+	if (card_agree(&card, in->name, &own, m->gguf->path, w) < 0)
+		return -1;
 	return v->started ? 0 : start(v, &card, w);
 }
 

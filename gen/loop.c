@@ -189,15 +189,15 @@ int loop_no_ids(struct loop *l, struct why *w)
 	return why(w, "%s: logits, where a sampler's ids are expected", l->back.name);
 }
 
-/* The position of a frame that came back, whose first `before` ids the sequence has already. The first position that is
- * known tells where the sequence begins. */
-static uint32_t place(struct loop *l, uint32_t pos, uint32_t before)
+/* The position of a frame from the sampler, given as pos or FRAME_APPEND, whose first `known` ids the sequence has
+ * already. The first position that a frame gives also fixes where the sequence starts. */
+static uint32_t frame_position(struct loop *l, uint32_t pos, uint32_t known)
 {
 	if (pos == FRAME_APPEND)
-		return l->base + (uint32_t)l->seq.n - before;
+		return l->base + (uint32_t)l->seq.n - known;
 	if (!l->placed) {
 		l->placed = 1;
-		l->base = pos + before - (uint32_t)l->seq.n;
+		l->base = pos + known - (uint32_t)l->seq.n;
 	}
 	return pos;
 }
@@ -211,7 +211,7 @@ static int canvas_back(struct loop *l, const struct frame *f, struct why *w)
 
 	if (l->reason)
 		return 0;
-	out.pos = place(l, out.pos, 1);
+	out.pos = frame_position(l, out.pos, 1);
 	/* the first canvas of this generation begins with the last id of its prompt */
 	if (l->stale && l->n_prompt && (out.pos != l->base + l->n_prompt - 1 || *ids != l->seq.id[l->n_prompt - 1]))
 		return 0;
@@ -243,7 +243,7 @@ static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 
 	if (l->reason || !(f->flags & FRAME_SAMPLED) || !f->rows)
 		return write_copy(l, f, w);
-	pos = place(l, f->pos, 0);
+	pos = frame_position(l, f->pos, 0);
 	if (l->card.diffusion && !l->canvas)
 		return loop_no_canvas(l, w);
 	if (l->draft && pos != l->base + l->seq.n) {

@@ -248,10 +248,10 @@ static const char *alias(const char *s, size_t n)
 	return NULL;
 }
 
-/* What else they may type, and why it is not here. */
+/* Options of llama.cpp that do not exist here, and what to do instead. */
 static const struct {
-	const char *word, *reason;
-} others[] = {
+	const char *option, *instead;
+} foreign[] = {
 	{ "-hf", "download the file, and name it with -m" }, { "--hf-repo", "download the file, and name it with -m" },
 	{ "-ngl", "there is no GPU: leave it out" }, { "--n-gpu-layers", "there is no GPU: leave it out" },
 	{ "--gpu-layers", "there is no GPU: leave it out" }, { "-fa", "not needed: leave it out" },
@@ -268,12 +268,12 @@ static const struct {
 	{ "--prompt-cache", "use --kv" }, { "--keep", "the system message is always kept: leave it out" }
 };
 
-/* Exits if `word`, with its dashes, is one of them. */
-static void refuse_other(const struct cli *c, const char *word)
+/* Exits if `option`, with its dashes, is one of them. */
+static void refuse_foreign(const struct cli *c, const char *option)
 {
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (!strcmp(word, others[i].word))
-			cli_usage(c, "%s: %s", word, others[i].reason);
+	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+		if (!strcmp(option, foreign[i].option))
+			cli_usage(c, "%s: %s", option, foreign[i].instead);
 }
 
 /* The option of the name s[n] or of such an alias. */
@@ -322,7 +322,7 @@ static const struct opt *long_option(struct cli *c, const char *word)
 		exit(cli_end(c));
 	}
 	if (!o)
-		refuse_other(c, c->argv[c->at - 1]);
+		refuse_foreign(c, c->argv[c->at - 1]);
 	if (!o)
 		unknown(c, word, n);
 	if (!o->arg && equals)
@@ -376,7 +376,7 @@ const struct opt *cli_next(struct cli *c)
 			return long_option(c, word);
 		}
 		if (word[0] == '-' && word[1] && word[1] != '-') {
-			refuse_other(c, word);
+			refuse_foreign(c, word);
 			c->in = 1;
 			return short_option(c);
 		}

@@ -68,9 +68,10 @@ static int append(struct sampler_params *p, int kind, const char *text, size_t n
 {
 	size_t i;
 
+	if (kind < 0 && memchr(text, ',', n))
+		return why(w, "samplers are separated by ; not \"%.*s\"", n < 40 ? (int)n : 40, text);
 	if (kind < 0)
-		return why(w, memchr(text, ',', n) ? "samplers are separated by ; not \"%.*s\""
-			: "unknown sampler \"%.*s\"", n < 40 ? (int)n : 40, text);
+		return why(w, "unknown sampler \"%.*s\"", n < 40 ? (int)n : 40, text);
 	for (i = 0; i < p->n_order; i++)
 		if (p->order[i] == (enum sampler_kind)kind)
 			return why(w, "%s is named twice", sampler_ops[kind].name);
