@@ -92,43 +92,43 @@ static inline size_t acts_span_bytes(size_t planes)
 	return sizeof(struct acts_span) + planes * SPAN;
 }
 
-/* Bytes of a span of n columns, including the copies in other orders. */
+/* Bytes of a span of n columns, including those of the other orders. */
 static inline size_t acts_spans_bytes(size_t planes, size_t n)
 {
 	return n * (acts_span_bytes(planes) + (acts_decoded(planes, n) ? ACTS_ORDERS * planes * SPAN : 0));
 }
 
-/* How decode.c reads rows whose number of blocks is not a multiple of sixteen. Narrow rows are read as one
- * contiguous run of spans, or half of each span could be padding; a row may then begin at any lane, and the column
- * is stored once for each of those. Wide rows each begin a new span: there padding costs little, and the copies
- * would fill the first-level cache. */
-struct acts_copies {
-	size_t copies, spans;   /* of the column; spans in all copies together */
-	int contiguous;
+/* A run: consecutive rows that decode.c and columns.c read as one, span after span. Of narrow rows, a run is the fewest
+ * that fill whole spans, or half of each span could be padding. A row may then begin in any lane, so each column is
+ * stored once for each row of a run. Any other row is a run by itself, padded to whole spans: in wide rows padding
+ * costs little, and the copies of a column would fill the first-level cache. */
+struct row_run {
+	size_t rows, spans;     /* spans in all rows together */
+	int contiguous;         /* 1: no padding */
 };
 
-enum { COPIES_MOST = 24 };      /* spans of all copies, at most */
+enum { RUN_SPANS_MOST = 24 };   /* of a run of several rows */
 
-static inline struct acts_copies acts_copies(size_t blocks)
+static inline struct row_run row_run_of(size_t blocks)
 {
-	size_t copies = 1;
+	size_t rows = 1;
 
-	while (blocks * copies % SPAN_BLOCKS)
-		copies *= 2;
-	if (copies > 1 && blocks * copies / SPAN_BLOCKS > COPIES_MOST)
-		return (struct acts_copies){ 1, (blocks + SPAN_BLOCKS - 1) / SPAN_BLOCKS, 0 };
-	return (struct acts_copies){ copies, blocks * copies / SPAN_BLOCKS, 1 };
+	while (blocks * rows % SPAN_BLOCKS)
+		rows *= 2;
+	if (rows > 1 && blocks * rows / SPAN_BLOCKS > RUN_SPANS_MOST)
+		return (struct row_run){ 1, (blocks + SPAN_BLOCKS - 1) / SPAN_BLOCKS, 0 };
+	return (struct row_run){ rows, blocks * rows / SPAN_BLOCKS, 1 };
 }
 
 /* The most columns of k elements that are multiplied without a panel. If rows end within spans, each end costs every
- * column a closing tree; with more than four copies, that takes most of the time. */
+ * column a closing tree; in runs of more than four rows, that takes most of the time. */
 static inline size_t most_few(enum acts_kind kind, size_t k)
 {
 	if (kind == ACTS_F32)
 		return FLOAT_FEW;
 	if (k % SPAN == 0)
 		return CODES_FEW;
-	return acts_copies(k / 32).copies > 4 ? CODES_FEW_PARTIAL / 4 : CODES_FEW_PARTIAL;
+	return row_run_of(k / 32).rows > 4 ? CODES_FEW_PARTIAL / 4 : CODES_FEW_PARTIAL;
 }
 
 static inline int acts_few(enum acts_kind kind, size_t k, size_t n)

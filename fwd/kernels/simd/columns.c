@@ -26,28 +26,29 @@ struct column_groups {
 /* The same span of several rows and of all columns. */
 struct span_job {
 	const uint8_t *span[COLUMNS_SET];       /* where it begins in each row */
-	size_t near;                            /* prefetched: the spans so many bytes further, which are read next */
-	const uint8_t *far;                     /* prefetched far ahead: as many bytes as the spans have */
+	size_t near_bytes;                      /* from each span to the one that is read next, which is prefetched */
+	const uint8_t *far;                     /* read much later: from here, as many bytes as the spans have */
 	size_t rows;                            /* a multiple of COLUMNS_ROWS */
 	const char *x;                          /* activations of the first column */
 	struct column_groups c;
-	int begins;                             /* the first span: sums begin at zero, whatever acc holds */
+	int begins;                             /* the first span: sums begin at zero, acc is not read */
 };
 
-/* Where columns_add() finds the sums of some columns and where it leaves them; steps from row to row. */
+/* The sums of one group of columns: columns_add() reads them from `from` and writes them to acc. The steps lead from
+ * one row to the next. */
 struct column_sums {
 	f32x16 *acc;
-	const f32x16 *before;
-	size_t acc_step, before_step;
+	const f32x16 *from;
+	size_t acc_step, from_step;
 };
 
 _Static_assert(COLUMNS_SIDE_2 <= COLUMNS_SIDE, "sums have room for COLUMNS_SIDE columns");
 _Static_assert(!COLUMNS_AHEAD ||
 	(COLUMNS_UNPACKED == COLUMNS_ROWS && COLUMNS_ROWS * COLUMNS_AHEAD == SPAN_VECTORS * 64),
-	"vd_columns() prefetches a line of each kind for each vector of codes");
+	"for each vector of a row's codes, vd_columns() prefetches one near line and one far line");
 
-/* Moves on to what the second group of columns prefetches. Later groups prefetch the same lines again, which costs
- * little: they are on their way or in the cache. */
+/* Advances to the lines that the second group of columns prefetches. Those past the end of a short span are needed
+ * soon, too. Later groups prefetch the same lines again, which costs little: they are cached or in flight. */
 static inline void advance(struct column_ahead *a)
 {
 	a->far += COLUMNS_ROWS * COLUMNS_AHEAD;
@@ -56,8 +57,8 @@ static inline void advance(struct column_ahead *a)
 		a->near[r] += COLUMNS_AHEAD;
 }
 
-/* acc[row][column] = before + the products of unpacked spans of COLUMNS_ROWS rows with s.columns columns of
- * activations, the first at x. */
+/* to.acc[row][column] = to.from[row][column] + the products of unpacked spans of COLUMNS_ROWS rows with s.columns
+ * columns of activations, the first at x. */
 INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_ahead a, int planes,
                         const struct unpacked *w, const char *x, struct column_sums to)
 {
@@ -86,10 +87,10 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_
 			           (const int8_t *)(x + sizeof(struct acts_span)) + p * SPAN + h * s.quads * 64);
 		}
 	UNROLL
-	for (int r = 0; r < COLUMNS_ROWS; r++, to.acc += to.acc_step, to.before += to.before_step) {
+	for (int r = 0; r < COLUMNS_ROWS; r++, to.acc += to.acc_step, to.from += to.from_step) {
 		struct scales scales = w[r].s;
 
-		OPAQUE(to.before);      /* otherwise the compiler loads zeros first, and has no registers for them */
+		OPAQUE(to.from);        /* otherwise the compiler loads zeros first, and has no registers for them */
 		UNROLL
 		for (int c = 0; c < s.columns; c++) {
 			const struct acts_span *at = (const struct acts_span *)(x + (size_t)c * s.step);
@@ -100,24 +101,25 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_
 				isum[p][0] = sum[p][0][r][c];
 				isum[p][1] = u.scales == 2 ? sum[p][1][r][c] : vi_zero();
 			}
-			to.acc[c] = vf_fma(vf_load(at->dx), span_product(u, isum, &scales, at, planes), to.before[c]);
+			to.acc[c] = vf_fma(vf_load(at->dx), span_product(u, isum, &scales, at, planes), to.from[c]);
 		}
 	}
 }
 
+/* The most columns of a group. */
 INLINE size_t columns_side(int scales, size_t planes)
 {
 	return scales == 1 && planes == 1 ? COLUMNS_SIDE : COLUMNS_SIDE_2;
 }
 
-static struct column_groups groups_of(size_t n, size_t side)
+static struct column_groups column_groups_of(size_t n, size_t side)
 {
 	size_t groups = (n + side - 1) / side;
 
 	return (struct column_groups){ n, groups, n / groups, n % groups };
 }
 
-/* n columns */
+/* The sums of a group in acc, rows n vectors apart. For the first span all rows are read from the same zeros. */
 INLINE struct column_sums sums_at(f32x16 *acc, size_t n, int begins)
 {
 	static const f32x16 zeros[COLUMNS_SIDE];
@@ -125,29 +127,30 @@ INLINE struct column_sums sums_at(f32x16 *acc, size_t n, int begins)
 	return (struct column_sums){ acc, begins ? zeros : acc, n, begins ? 0 : n };
 }
 
-/* acc[row][column] += the products of all rows and columns. */
+/* acc[row][column] += the products of all rows and columns; the first span's products replace what is in acc. */
 INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const struct span_job *j, f32x16 *acc)
 {
-	/* Types that are unpacked or multiplied more slowly than memory delivers them would gain nothing. */
-	int computes = layouts[id].kind == LAYOUT_SCATTERED || (planes == 2 && u.bytes <= SPAN);
+	/* Spreading prefetches helps only if memory is the limit. It is not for types without a simple layout, as
+	 * unpacking takes longer, nor with two planes and up to a byte a weight, as multiplying takes longer. */
+	int compute_bound = layouts[id].kind == LAYOUT_SCATTERED || (planes == 2 && u.bytes <= SPAN);
 	struct column_shape s = { .rows = COLUMNS_ROWS, .row_step = sizeof(struct unpacked) / sizeof(b64),
-		.prefetches = COLUMNS_AHEAD > 0 && u.scales == 1 && !computes,
+		.prefetches = COLUMNS_AHEAD > 0 && u.scales == 1 && !compute_bound,
 		.quads = SPAN_VECTORS / u.scales, .top = u.top, .is_signed = u.is_signed,
 		.step = acts_span_bytes((size_t)planes) };
 	int side = (int)columns_side(u.scales, (size_t)planes);
-	size_t n = j->c.n, groups = j->c.groups, most;
+	size_t n = j->c.n, groups = j->c.groups;
 	size_t ahead = size_min(u.bytes, COLUMNS_AHEAD * size_min(groups, 2));  /* bytes that the groups prefetch */
 	struct column_ahead a;
 
-	for (size_t i = 0; i < j->rows; i += most, acc += most * n) {
+	for (size_t i = 0, rows; i < j->rows; i += rows, acc += rows * n) {
 		struct unpacked w[COLUMNS_UNPACKED];
 
-		most = COLUMNS_UNPACKED == COLUMNS_ROWS ? COLUMNS_ROWS : size_min(COLUMNS_UNPACKED, j->rows - i);
+		rows = COLUMNS_UNPACKED == COLUMNS_ROWS ? COLUMNS_ROWS : size_min(COLUMNS_UNPACKED, j->rows - i);
 		a.far = j->far + i * u.bytes;
-		for (size_t r = 0; r < most; r += COLUMNS_ROWS)
+		for (size_t r = 0; r < rows; r += COLUMNS_ROWS)
 			UNROLL
 			for (size_t k = 0; k < COLUMNS_ROWS; k++) {
-				a.near[k] = j->span[i + r + k] + j->near;
+				a.near[k] = j->span[i + r + k] + j->near_bytes;
 				if (!s.prefetches)
 					prefetch(a.near[k], a.far + (r + k) * u.bytes, u.bytes);
 				for (size_t b = ahead; s.prefetches && b < u.bytes; b += 64)
@@ -156,9 +159,9 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 			}
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {
 			group = j->c.width + (k < j->c.wider);
-			UNROLL          /* code for each number of columns, of which one is run */
+			UNROLL  /* a switch: each copy of columns_add() has a constant number of columns */
 			for (s.columns = 1; s.columns <= side; s.columns++)
-				for (size_t r = 0; r < most && group == (size_t)s.columns; r += COLUMNS_ROWS)
+				for (size_t r = 0; r < rows && group == (size_t)s.columns; r += COLUMNS_ROWS)
 					columns_add(u, s, a, planes, &w[r], j->x + c * s.step,
 					            sums_at(acc + r * n + c, n, j->begins));
 			if (s.prefetches && k == 0 && groups > 1)
@@ -182,34 +185,37 @@ FORMATS_QUANTISED(ADDERS)
 static adder *const adders[FORMAT_LIMIT][2] = { FORMATS_QUANTISED(ENTRY) };
 #undef ENTRY
 
-/* Where rows end in a span: the first after `before` blocks, the next ones `blocks` apart; `ended` of them end in it.
- * A row with before == SPAN_BLOCKS ends with the span and fills all lanes; with more, none ends in it. */
+/* The row ends of one span. Of the row that it begins in, `left` blocks are left: the row ends inside the span if
+ * left < SPAN_BLOCKS, and with the span, filling all lanes, if they are equal. The rows after it have `blocks` blocks.
+ * `ended` rows end in this span. */
 struct row_ends {
-	size_t before, blocks, ended;
+	size_t left, blocks, ended;
 };
 
+_Static_assert(COLUMNS_SET == 8, "end_eight_rows() ends the rows of a set");
+
 /* Ends eight rows that fill all lanes, for n columns: rows are n sums apart in acc, columns `stride` floats apart in y.
- * A stride is often a power of two, and then all columns fall into one set of the first-level cache; so the eight rows
- * of a column go into one store. acc is not cleared: no row follows in it. */
+ * A stride is often a power of two, so all columns fall into one set of the first-level cache, and the eight rows of a
+ * column should be one store. acc is not cleared: it is not read again. */
 static void end_eight_rows(const f32x16 *acc, size_t n, float *y, size_t stride)
 {
 	for (size_t c = 0; c < n; c++)
 		vd_close_eight(acc + c, n, y + c * stride);
 }
 
-/* part_rows() for n columns. */
-static void part_columns(struct row_ends e, f32x16 *acc, f32x16 *aside, size_t n)
+/* split_rows() for n columns. */
+static void split_columns(struct row_ends e, f32x16 *acc, f32x16 *aside, size_t n)
 {
 	for (size_t c = 0; c < n; c++)
-		part_rows(e.before, &acc[c], &aside[c]);
+		split_rows(e.left, &acc[c], &aside[c]);
 }
 
 /* Ends the rows of e in one run, for n columns, `stride` floats apart in y. */
 static void end_columns(struct row_ends e, f32x16 *acc, const f32x16 *aside, size_t n, float *y, size_t stride)
 {
 	for (size_t c = 0; c < n; c++)
-		if (e.before < SPAN_BLOCKS) {
-			end_rows(e.before, &acc[c], aside[c], e.blocks, e.ended, y + c * stride);
+		if (e.left < SPAN_BLOCKS) {
+			end_rows(e.left, &acc[c], aside[c], e.blocks, e.ended, y + c * stride);
 		} else {
 			y[c * stride] = vd_close(acc[c]);
 			acc[c] = vf_zero();
@@ -226,17 +232,19 @@ struct columns {
 	const uint8_t *end;                     /* of the weights */
 };
 
-/* Rows [r, r + rows) of each of `runs` runs, which follow each other. A run is read span by span; rows may end anywhere
- * in a span, and `done` of them have ended so far. */
+/* Multiplies `runs` runs side by side: the one that starts at row r, and those that follow it. Only the first `rows`
+ * rows of each are computed. A run is read span by span; rows may end anywhere in a span, and `done` of them have ended
+ * so far. */
 static void columns_set(const struct columns *k, size_t r, size_t rows, size_t runs)
 {
 	size_t n = k->groups.n, done = 0;
 	const uint8_t *start = (const uint8_t *)k->j->w->data + r * k->j->w->row_bytes;
 	float *y = k->j->y + r;
 	struct row_ends e = { k->blocks, k->blocks, 0 };
-	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST];           /* the mapping may end after the matrix's last blocks */
+	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST];           /* a last span that the mapping may end in, padded */
 	struct span_job spans = { .x = k->j->x->data, .c = k->groups, .begins = k->blocks >= SPAN_BLOCKS,
-		.rows = (runs + COLUMNS_ROWS - 1) / COLUMNS_ROWS * COLUMNS_ROWS };      /* the last run counts twice */
+		/* rounded up: the last run is read twice, and the second copy's sums are not used */
+		.rows = (runs + COLUMNS_ROWS - 1) / COLUMNS_ROWS * COLUMNS_ROWS };
 	f32x16 acc[COLUMNS_SUMS], aside[COLUMNS_SUMS];
 
 	for (size_t i = 0; i < spans.rows; i++)
@@ -244,26 +252,27 @@ static void columns_set(const struct columns *k, size_t r, size_t rows, size_t r
 	for (size_t c = 0; c < spans.rows * n && !spans.begins; c++)
 		acc[c] = vf_zero();
 	for (size_t g = 0; done < rows; g++, spans.x += k->step) {
-		e.ended = size_min(rows_ended(e.before, k->blocks), rows - done);
-		if (e.before < SPAN_BLOCKS)
-			part_columns(e, acc, aside, runs * n);
+		e.ended = size_min(rows_ended(e.left, k->blocks), rows - done);
+		if (e.left < SPAN_BLOCKS)
+			split_columns(e, acc, aside, runs * n);
 		if ((size_t)(k->end - spans.span[runs - 1]) < k->span) {
 			memset(rest, 0, sizeof rest);
 			memcpy(rest, spans.span[runs - 1], (size_t)(k->end - spans.span[runs - 1]));
 			for (size_t i = runs - 1; i < spans.rows; i++)
 				spans.span[i] = rest;
 		}
-		spans.near = done + e.ended < rows ? k->span : runs * k->run_bytes - g * k->span;
-		spans.far = start + runs * (k->run_bytes + g * k->span);
+		/* near: the run's next span; after its last, the first span of the run in this place of the next set */
+		spans.near_bytes = done + e.ended < rows ? k->span : runs * k->run_bytes - g * k->span;
+		spans.far = start + runs * (k->run_bytes + g * k->span);        /* straight through the next set */
 		k->add(&spans, acc);
 		spans.begins = 0;
-		if (e.ended && e.before >= SPAN_BLOCKS && runs == COLUMNS_SET && k->run == 1)
+		if (e.ended && e.left >= SPAN_BLOCKS && runs == COLUMNS_SET && k->run == 1)
 			end_eight_rows(acc, n, y, k->j->stride);
 		else
 			for (size_t i = 0; i < runs && e.ended; i++)
 				end_columns(e, acc + i * n, aside + i * n, n, y + i * k->run + done, k->j->stride);
 		done += e.ended;
-		e.before = e.ended ? k->blocks - (SPAN_BLOCKS - e.before) % k->blocks : e.before - SPAN_BLOCKS;
+		e.left = e.ended ? k->blocks - blocks_begun(e.left, k->blocks) : e.left - SPAN_BLOCKS;
 		for (size_t i = 0; i < spans.rows; i++)
 			spans.span[i] += k->span;
 	}
@@ -272,9 +281,9 @@ static void columns_set(const struct columns *k, size_t r, size_t rows, size_t r
 void product_columns(const struct product_job *j)
 {
 	const struct format *f = j->w->format;
-	size_t blocks = j->w->cols / 32, planes = acts_planes(j->x->kind), run = acts_copies(blocks).copies, r = j->r0;
+	size_t blocks = j->w->cols / 32, planes = acts_planes(j->x->kind), run = row_run_of(blocks).rows, r = j->r0;
 	struct columns k = { .j = j, .add = adders[f->id][planes == 2], .blocks = blocks, .run = run,
-		.groups = groups_of(j->x->n, columns_side(f->scales, planes)),
+		.groups = column_groups_of(j->x->n, columns_side(f->scales, planes)),
 		.step = acts_spans_bytes(planes, j->x->n), .span = span_types[f->id].bytes,
 		.run_bytes = run * j->w->row_bytes,
 		.end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes };

@@ -77,13 +77,13 @@ INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size
 		vd_half_sums(v[i], u.top, &sum[i][0], &sum[i][1]);
 }
 
-#if !PAIRS
+#if !PAIRS      /* never called: no type has these orders */
 INLINE void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 #endif
 
-/* half_sums() for codes in quarters, fields or groups. Those in quarters have one scale a block: sum[...][0] is over
- * whole blocks, sum[...][1] is zero. */
+/* Like half_sums(), for codes in quarters, fields or groups. Types with codes in quarters have one scale a block: for
+ * them sum[i][0] is over whole blocks and sum[i][1] is zero. */
 INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
@@ -114,8 +114,8 @@ INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size
 }
 
 #if EIGHTS
-/* half_sums() for codes in eights. Where a block has one scale, sum[...][0] is over whole blocks, sum[...][1] is
- * zero. */
+/* Like half_sums(), for codes in eights. For types with one scale a block, sum[i][0] is over whole blocks and sum[i][1]
+ * is zero. */
 INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	struct eights_shape s = { .vectors = 2 / u.scales, .top = u.top, .is_signed = u.is_signed };
@@ -153,7 +153,7 @@ INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, siz
 			sum[i][1] = vi_zero();
 	}
 }
-#else
+#else   /* never called: no type has this order */
 INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2]) { }
 #endif
 
@@ -235,13 +235,13 @@ INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struc
 	return r;
 }
 
-/* decode_whole() for rows of any length: they are read in runs, of as many rows as fill whole spans or of one. It also
- * takes rows of whole spans, but 3% more time for them. */
+/* decode_whole() for rows of any length, read in runs (struct row_run). For rows of whole spans it takes 3% more time.
+ * Stops before a set of runs whose padding would be read past the end of the matrix; product_columns() takes that. */
 INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct product_job *j)
 {
-	struct acts_copies copies = acts_copies(j->w->cols / 32);
-	size_t bytes = copies.copies * j->w->row_bytes, rows = s.rows * copies.copies, r = j->r0;
-	size_t reach = s.rows * bytes + copies.spans * u.bytes - bytes;
+	struct row_run run = row_run_of(j->w->cols / 32);
+	size_t bytes = run.rows * j->w->row_bytes, rows = s.rows * run.rows, r = j->r0;
+	size_t reach = s.rows * bytes + run.spans * u.bytes - bytes;    /* bytes read from a set's start on */
 	const uint8_t *end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes;
 	struct row_set set = first_set(j, s.rows, bytes);
 
@@ -251,38 +251,40 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 		f32x16 acc[2][2] = { { vf_zero(), vf_zero() }, { vf_zero(), vf_zero() } };
 		f32x16 aside[2][2] = { { vf_zero(), vf_zero() }, { vf_zero(), vf_zero() } };
 
-		while (g < copies.spans) {
+		while (g < run.spans) {
 			for (size_t stop = ended ? g + 1 : g + left / SPAN_BLOCKS; g < stop; g++)
 				set_add(u, set, g, s, j->x, acc);
 			if (ended) {
 				EACH_SUM(s, i, c)
 					end_rows(left, &acc[i][c], aside[i][c], blocks, ended,
-					         y + i * copies.copies + c * j->stride);
-				left = blocks - (SPAN_BLOCKS - left) % blocks;
+					         y + i * run.rows + c * j->stride);
+				left = blocks - blocks_begun(left, blocks);
 				y += ended;
 				ended = 0;
 			} else if ((left %= SPAN_BLOCKS)) {
 				EACH_SUM(s, i, c)
-					part_rows(left, &acc[i][c], &aside[i][c]);
+					split_rows(left, &acc[i][c], &aside[i][c]);
 				ended = rows_ended(left, blocks);
 			}
 		}
 		if (!left)
 			EACH_SUM(s, i, c)
-				y[i * copies.copies + c * j->stride] = vd_close(acc[i][c]);
+				y[i * run.rows + c * j->stride] = vd_close(acc[i][c]);
 	}
 	return r;
 }
 
-/* How many runs of a format's rows are read side by side: two, but one where unpacking takes most of the time, and
- * where memory is the limit, as with a byte or more a weight. The second list has loops for whole spans, too, and for
- * two columns, which take a tenth to a third less time than columns.c. Two columns are multiplied row by row where
- * registers are few (AVX2: TQ2_0 takes 0.75 of the time of two rows, MXFP4 0.9, the others the same). */
-#define RUNS_SMALL(ROW) \
+/* Each type has a loop for one column of one plane and one for a column of two planes, which read rows in runs. Those
+ * of the second list also have a loop for one column and rows of whole spans, and one for two columns, which takes a
+ * tenth to a third less time than columns.c.
+ * The third argument is the number of rows (or runs) that are multiplied side by side: two; one if unpacking takes most
+ * of the time, or if memory is the limit, as with a byte or more a weight. With few registers (EIGHTS), two columns are
+ * multiplied one run at a time (AVX2: TQ2_0 then takes 0.75 of the time, MXFP4 0.9, the others the same). */
+#define TYPES_WITH_RUNS(ROW) \
 	ROW(IQ2_XXS, iq2_xxs, 1) ROW(IQ2_XS, iq2_xs, 1) ROW(IQ2_S, iq2_s, 1) ROW(IQ3_XXS, iq3_xxs, 1) \
 	ROW(IQ3_S, iq3_s, 1) ROW(IQ1_S, iq1_s, 1) ROW(IQ1_M, iq1_m, 1) ROW(TQ1_0, tq1_0, 2) ROW(Q1_0, q1_0, 2) \
 	ROW(Q2_0, q2_0, 2)
-#define RUNS_LARGE(ROW) \
+#define TYPES_WITH_ALL_LOOPS(ROW) \
 	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
 	ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) \
 	ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) ROW(TQ2_0, tq2_0, 2) ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
@@ -293,15 +295,15 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 	}
 #define WHOLE(NAME, name, rows) LOOP(decode_whole, whole, name, rows, 1, 1)
 #define RUNS(NAME, name, rows) LOOP(decode_runs, runs, name, rows, 1, 1)
-#define TWO(NAME, name, rows) LOOP(decode_runs, two, name, EIGHTS ? 1 : rows, 2, 1)
-#define WIDE_SMALL(NAME, name, rows) LOOP(decode_runs, wide, name, 1, 1, 2)
-#define WIDE_LARGE(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2)
-RUNS_SMALL(RUNS)
-RUNS_SMALL(WIDE_SMALL)
-RUNS_LARGE(WHOLE)
-RUNS_LARGE(RUNS)
-RUNS_LARGE(WIDE_LARGE)
-RUNS_LARGE(TWO)
+#define TWO_COLUMNS(NAME, name, rows) LOOP(decode_runs, two_columns, name, EIGHTS ? 1 : rows, 2, 1)
+#define WIDE_ONE_RUN(NAME, name, rows) LOOP(decode_runs, wide, name, 1, 1, 2)
+#define WIDE_TWO_RUNS(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2)
+TYPES_WITH_RUNS(RUNS)
+TYPES_WITH_RUNS(WIDE_ONE_RUN)
+TYPES_WITH_ALL_LOOPS(WHOLE)
+TYPES_WITH_ALL_LOOPS(RUNS)
+TYPES_WITH_ALL_LOOPS(WIDE_TWO_RUNS)
+TYPES_WITH_ALL_LOOPS(TWO_COLUMNS)
 
 static void decode_codes(const struct product_job *j)
 {
@@ -309,12 +311,12 @@ static void decode_codes(const struct product_job *j)
 #define ENTRY(kind, NAME, name) [FORMAT_##NAME] = kind##_##name,
 #define WHOLE_ENTRY(NAME, name, rows) ENTRY(whole, NAME, name)
 #define RUNS_ENTRY(NAME, name, rows) ENTRY(runs, NAME, name)
-#define TWO_ENTRY(NAME, name, rows) ENTRY(two, NAME, name)
+#define TWO_COLUMNS_ENTRY(NAME, name, rows) ENTRY(two_columns, NAME, name)
 #define WIDE_ENTRY(NAME, name, rows) ENTRY(wide, NAME, name)
-	static loop *const whole[FORMAT_LIMIT] = { RUNS_LARGE(WHOLE_ENTRY) },
-	        *const runs[FORMAT_LIMIT] = { RUNS_SMALL(RUNS_ENTRY) RUNS_LARGE(RUNS_ENTRY) },
-	        *const two[FORMAT_LIMIT] = { RUNS_LARGE(TWO_ENTRY) },
-	        *const wide[FORMAT_LIMIT] = { RUNS_SMALL(WIDE_ENTRY) RUNS_LARGE(WIDE_ENTRY) };
+	static loop *const whole[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(WHOLE_ENTRY) },
+	        *const runs[FORMAT_LIMIT] = { TYPES_WITH_RUNS(RUNS_ENTRY) TYPES_WITH_ALL_LOOPS(RUNS_ENTRY) },
+	        *const two_columns[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(TWO_COLUMNS_ENTRY) },
+	        *const wide[FORMAT_LIMIT] = { TYPES_WITH_RUNS(WIDE_ENTRY) TYPES_WITH_ALL_LOOPS(WIDE_ENTRY) };
 #undef ENTRY
 	enum format_id id = j->w->format->id;
 	loop *decode = NULL;
@@ -323,7 +325,7 @@ static void decode_codes(const struct product_job *j)
 	if (j->x->n == 1)
 		decode = j->x->kind == ACTS_Q16 ? wide[id] : whole[id] && j->w->cols % SPAN == 0 ? whole[id] : runs[id];
 	else if (j->x->n == 2 && j->x->kind != ACTS_Q16)
-		decode = two[id];
+		decode = two_columns[id];
 	if (decode)
 		rest.r0 = decode(j);
 	product_columns(&rest);

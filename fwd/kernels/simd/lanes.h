@@ -60,7 +60,7 @@ static inline size_t block_lane(size_t b)
 enum order {
 	ORDER_PLAIN, ORDER_QUARTERS,
 	ORDER_EIGHTS, ORDER_MAGNITUDES,                 /* activations and their absolute values, with EIGHTS */
-	ORDER_FIELDS = ORDER_EIGHTS, ORDER_GROUPS       /* with PAIRS */
+	ORDER_FIELDS = ORDER_EIGHTS, ORDER_GROUPS       /* with PAIRS; no set has both */
 };
 
 /* Where, in quarters, the codes of half h of block b lie. */

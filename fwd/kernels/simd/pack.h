@@ -153,7 +153,7 @@ static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 	/* fewer columns may take more room than more: those of decode.c come in several orders */
 	for (size_t c = 1; c <= size_min(n, most_few(kind, k)); c++)
 		few = size_max(few, kind == ACTS_F32 ? (k + 15) / 16 * 16 * c * sizeof(float)
-		                    : acts_copies(k / 32).spans * acts_spans_bytes(acts_planes(kind), c));
+		                    : row_run_of(k / 32).spans * acts_spans_bytes(acts_planes(kind), c));
 	if (!acts_few(kind, k, n))
 		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float)
 		        : (acts_block_ints(kind, tile_columns(n)) + EXTRAS * tile_columns(n)) * (k / 32) * 4;
@@ -223,16 +223,16 @@ INLINE void place_block(const struct quantised_block *from, size_t planes, char 
 	}
 }
 
-/* Stores sixteen blocks of column c, from block 16·g on, in every copy of the column. */
+/* Stores sixteen blocks of column c, from block 16·g on, once for each row of a run (struct row_run). */
 static void place_span(struct acts *a, const struct quantised *q, size_t c, size_t g)
 {
 	size_t blocks = a->k / 32, planes = acts_planes(a->kind), bytes = acts_spans_bytes(planes, a->n);
-	struct acts_copies all = acts_copies(blocks);
+	struct row_run run = row_run_of(blocks);
 
-	for (size_t i = 0; i < SPAN_BLOCKS && (!all.contiguous || g * SPAN_BLOCKS + i < blocks); i++) {
+	for (size_t i = 0; i < SPAN_BLOCKS && (!run.contiguous || g * SPAN_BLOCKS + i < blocks); i++) {
 		struct quantised_block block = take_block(q, planes, i);
 
-		for (size_t at = g * SPAN_BLOCKS + i, copy = 0; copy < all.copies; copy++, at += blocks)
+		for (size_t at = g * SPAN_BLOCKS + i, row = 0; row < run.rows; row++, at += blocks)
 			place_block(&block, planes, (char *)a->data + at / SPAN_BLOCKS * bytes, c, a->n,
 			            at % SPAN_BLOCKS);
 	}

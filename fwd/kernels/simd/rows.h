@@ -1,7 +1,7 @@
 /* rows: what decode.c and columns.c share: the product of a span once its integer sums are known, and the ends of rows.
- * A span's products lie one in each lane: the lanes are the sixteen accumulators. Where rows are read as one contiguous
- * run (struct acts_copies), block b of a row is not in lane b mod 16 but rotated by the same amount for every b; the
- * closing tree then adds the same pairs. */
+ * A span's products lie one in each lane: the lanes are the sixteen accumulators. In a run of several rows (struct
+ * row_run), block b of a row is not in lane b mod 16 but rotated by the same amount for every b; the closing tree then
+ * adds the same pairs. */
 #ifndef ROWS_H
 #define ROWS_H
 
@@ -57,16 +57,16 @@ INLINE f32x16 lanes_before(size_t b, f32x16 v, f32x16 rest)
 	return vf_select_less(vf_load_i8((const int8_t *)lane_block), vf_set1((float)b), v, rest);
 }
 
-/* A row ends before block b of the next span: its sums of the lanes from there on are put aside, so that those lanes
- * take the sums of the row after it. */
-INLINE void part_rows(size_t b, f32x16 *acc, f32x16 *aside)
+/* Before a span is added in which a row ends, before block b: puts aside the row's sums in the lanes from there on, so
+ * that these lanes take the sums of the next row. */
+INLINE void split_rows(size_t b, f32x16 *acc, f32x16 *aside)
 {
 	*aside = lanes_before(b, vf_zero(), *acc);
 	*acc = lanes_before(b, *acc, vf_zero());
 }
 
-/* Ends that row with the span added, and any others that end in the same span; acc keeps the sums of the one that
- * goes on. */
+/* After the span is added: closes the row that ends before block b, and any further rows of `blocks` blocks that end in
+ * the span: y[ended]. acc keeps the sums of the row that goes on. */
 INLINE void end_rows(size_t b, f32x16 *acc, f32x16 aside, size_t blocks, size_t ended, float *y)
 {
 	f32x16 row = lanes_before(b, *acc, aside);
@@ -80,10 +80,16 @@ INLINE void end_rows(size_t b, f32x16 *acc, f32x16 aside, size_t blocks, size_t 
 	}
 }
 
-/* How many of the rows of so many blocks, of which the first has `left`, end in a span. */
+/* The number of rows that end in a span. The first has `left` blocks left, the others have `blocks` blocks. */
 INLINE size_t rows_ended(size_t left, size_t blocks)
 {
 	return left > SPAN_BLOCKS ? 0 : 1 + (SPAN_BLOCKS - left) / blocks;
+}
+
+/* If rows end in a span, the number of blocks after the last end: they begin the row that goes on. */
+INLINE size_t blocks_begun(size_t left, size_t blocks)
+{
+	return (SPAN_BLOCKS - left) % blocks;
 }
 
 #endif

@@ -43,6 +43,7 @@
 #include "fwd/kernels/kernels.h"
 #include "lanes.h"
 
+_Static_assert(!EIGHTS || !PAIRS, "ORDER_EIGHTS and ORDER_FIELDS are the same number");
 _Static_assert(sizeof(size_t) == 8, "offsets into weights are 64 bits wide");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vectors are loaded from little-endian files as they are");
 
@@ -249,7 +250,7 @@ static inline i32x8 vd_eights(struct eights_shape s, b64 w, b64 x, const int8_t 
 static inline void vd_eight_sums(struct eights_shape s, const i32x8 *v, int four, i32x16 *sum);
 #endif
 
-/* Within each quarter of sixteen bytes: four bytes i of v[j] become four bytes j of v[i]. */
+/* Transposes, in each sixteen bytes, the 4×4 matrix of 32-bit words whose row j is in v[j]. */
 static inline void vb_transpose_quarters(b64 v[4]);
 /* v: its first and third quarters and those of w in turn; w: the second and fourth. */
 static inline void vb_zip_quarters(b64 *v, b64 *w);
@@ -260,7 +261,7 @@ static inline void vb_transpose(b64 v[8]);
 /* For columns.c: */
 struct column_shape {
 	int rows, columns;
-	int prefetches;         /* what struct column_ahead says; 0: nothing */
+	int prefetches;         /* 1: prefetch what struct column_ahead says */
 	int quads;              /* fours of codes in each lane */
 	int top, is_signed;     /* of the codes: from 0 to top, or signed and with SIGNED_BIAS added */
 	size_t row_step, step;  /* vectors of codes from one row to the next, bytes from one column to the next */
