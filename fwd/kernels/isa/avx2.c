@@ -1,4 +1,5 @@
-/* avx2: a file of simd/, KERNELS (Makefile), for AVX2 with FMA and F16C. Nothing on other architectures. */
+/* avx2: compiles one file of simd/ for AVX2 with FMA and F16C. The Makefile compiles this file once for each and names
+ * it in KERNELS. Empty on other architectures. */
 #include "fwd/kernels/kernels.h"
 
 #if defined __x86_64__

@@ -1,4 +1,5 @@
-/* avx512: a file of simd/, KERNELS (Makefile), for AVX-512 with BW, DQ, VL and VNNI. Nothing on other architectures. */
+/* avx512: compiles one file of simd/ for AVX-512 F, BW, DQ, VL and VNNI with FMA and F16C. The Makefile compiles this
+ * file once for each and names it in KERNELS. Empty on other architectures. */
 #include "fwd/kernels/kernels.h"
 
 #if defined __x86_64__
@@ -15,10 +16,11 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")
 #endif
 
-/* Makes the compiler forget where a vector came from. */
+/* Like OPAQUE() for a vector: the compiler forgets where it came from. */
 #define IN_REGISTER(v) __asm__("" : "+v"(v))
-/* Prefetches a line once v is computed: compilers would collect prefetches in front of the computations. */
-#ifdef __clang__                /* keeps their order, and would spill v: 16 columns take 2.5 times as long */
+/* Prefetches a line after v is computed. If it did not depend on v, GCC would move all prefetches to the front. Clang
+ * keeps volatile statements in order, and with the dependency spills v: 16 columns take 2.5 times as long. */
+#ifdef __clang__
 #define PREFETCH_AFTER(v, level, p) __asm__ volatile("prefetch" level " %0" : : "m"(*(const char *)(p)))
 #else
 #define PREFETCH_AFTER(v, level, p) __asm__("prefetch" level " %1" : "+v"(v) : "m"(*(const char *)(p)))

@@ -1,4 +1,5 @@
-/* avx512: AVX-512 F, BW, DQ, VL and VNNI in the functions of simd/vocabulary.h. */
+/* avx512: AVX-512 F, BW, DQ, VL and VNNI in the functions of simd/vocabulary.h. IN_REGISTER and PREFETCH_AFTER must be
+ * defined before (isa/avx512.c; tests/avx512_emulated.h, where they do nothing). */
 #ifndef AVX512_H
 #define AVX512_H
 
@@ -15,19 +16,19 @@ typedef __m512i b64;
 typedef __m128i b16;
 
 enum {
-	DOT_AT_ONCE = 1,        /* codebooks 1.05 to 1.28 times as fast as with a whole span first, others equal */
+	DOT_AT_ONCE = 1,        /* against unpacking a span first: codebooks 1.05 to 1.28 times as fast, others equal */
 	SIGNED_BIAS = 128, COLUMNS_ROWS = 2, COLUMNS_UNPACKED = 2,
-	COLUMNS_SIDE = 4,       /* Q4_K, 8 columns: 4% less time than with 2 (Intel) */
+	COLUMNS_SIDE = 4,       /* against 2: Q4_K, 8 columns: 4% less time (Intel) */
 	COLUMNS_SIDE_2 = 2,     /* two scales a block, or two planes, need two kinds of sums */
-	COLUMNS_AHEAD = 256,    /* 4 columns: 8% less time for Q8_0, 4% for Q4_K; two scales a block: equal (Intel) */
-	CODES_FEW = 28,         /* 24 columns: 1.09 times as fast as with a panel; 28: 1.06 */
-	CODES_FEW_PARTIAL = 8,  /* k = 768, 8 columns: equal; 12: 0.8; 16: 0.7 */
+	COLUMNS_AHEAD = 256,    /* against 0: 4 columns: Q8_0 8% less time, Q4_K 4%; two scales a block equal (Intel) */
+	CODES_FEW = 28,         /* against a panel: 24 columns 1.09 times as fast, 28 1.06 */
+	CODES_FEW_PARTIAL = 8,  /* against a panel, k = 768: 8 columns equally fast, 12 0.8 times as fast, 16 0.7 */
 	PANEL_SPLIT = 256, PANEL_SPLIT_I16 = 256,
 	TILE_I16 = 1, TILE_BIAS = 128, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 2,
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
 	TILE_COLUMNS_2 = 4,     /* two scales a block need a third kind of sums */
 	FLOAT_COLUMNS = 12,
-	FLOAT_FEW = 64,         /* F16, 16 columns: 1.5 times as fast; 64: 1.05; BF16, 64: equal */
+	FLOAT_FEW = 64,         /* against a panel: F16, 16 columns 1.5 times as fast, 64 1.05; BF16, 64 equal */
 	FLOAT_ROWS = 4, FLOAT_SIDE = 6,
 	PEAK_COLUMNS = 6,
 	ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4
@@ -189,13 +190,13 @@ INLINE __m512i vd_add_pairs(__m512i a, __m512i b)
 	return _mm512_add_epi32(even, odd);
 }
 
-/* The same where all fit 16 bits: one shuffle less, as the sum of two neighbours is a product with ones. */
+/* vd_add_pairs() for values of 16 bits: one shuffle less, as a product with ones adds two neighbours. */
 INLINE __m512i vd_fold(__m512i a, __m512i b)
 {
 	return _mm512_madd_epi16(_mm512_packs_epi32(a, b), _mm512_set1_epi16(1));
 }
 
-/* Either of them: the sums are of products with codes that add up to `most`. */
+/* The faster of them that fits. Each value is a sum of products with codes that add up to at most `most`. */
 INLINE __m512i vd_pairs(__m512i a, __m512i b, int most)
 {
 	return most * 127 < 32768 ? vd_fold(a, b) : vd_add_pairs(a, b);

@@ -1,5 +1,5 @@
-/* dotprod: a file of simd/, KERNELS (Makefile), for aarch64 with the dot product of bytes. Nothing on other
- * architectures. */
+/* dotprod: compiles one file of simd/ for aarch64 with the dot product of bytes. The Makefile compiles this file once
+ * for each and names it in KERNELS. Empty on other architectures. */
 #include "fwd/kernels/kernels.h"
 
 #if defined __aarch64__

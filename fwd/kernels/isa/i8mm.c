@@ -1,5 +1,6 @@
-/* i8mm: a file of simd/, KERNELS (Makefile), for aarch64 with products of matrices of bytes, which prompts are computed
- * with, and the dot product of bytes. Nothing on other architectures. */
+/* i8mm: compiles one file of simd/ for aarch64 with the product of matrices of bytes, which prompts use, and the dot
+ * product of bytes. The Makefile compiles this file once for each and names it in KERNELS. Empty on other
+ * architectures. */
 #include "fwd/kernels/kernels.h"
 
 #if defined __aarch64__

@@ -1,4 +1,5 @@
-/* neon: a file of simd/, KERNELS (Makefile), for every aarch64. Nothing on other architectures. */
+/* neon: compiles one file of simd/ for every aarch64. The Makefile compiles this file once for each and names it in
+ * KERNELS. Empty on other architectures. */
 #include "fwd/kernels/kernels.h"
 
 #if defined __aarch64__
