@@ -264,7 +264,8 @@ INLINE void vd_columns(struct column_shape s, struct column_ahead a, i32x16 (*su
 		}
 		if (s.prefetches) {
 			PREFETCH_AFTER(sum[0][0], "t1", a.far + 64 * k);
-			PREFETCH_AFTER(sum[1][s.columns - 1], "t0", a.near[k % 2] + 64 * (k / 2));
+			PREFETCH_AFTER(sum[COLUMNS_ROWS - 1][s.columns - 1], "t0",
+			               a.near[k % COLUMNS_ROWS] + 64 * (k / COLUMNS_ROWS));
 		}
 	}
 }

@@ -90,7 +90,8 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_
 	for (int r = 0; r < COLUMNS_ROWS; r++, to.acc += to.acc_step, to.from += to.from_step) {
 		struct scales scales = w[r].s;
 
-		OPAQUE(to.from);        /* otherwise the compiler loads zeros first, and has no registers for them */
+		/* Otherwise the compiler loads the sums, or zeros, before it multiplies, and registers run out. */
+		OPAQUE(to.from);
 		UNROLL
 		for (int c = 0; c < s.columns; c++) {
 			const struct acts_span *at = (const struct acts_span *)(x + (size_t)c * s.step);
@@ -127,6 +128,14 @@ INLINE struct column_sums sums_at(f32x16 *acc, size_t n, int begins)
 	return (struct column_sums){ acc, begins ? zeros : acc, n, begins ? 0 : n };
 }
 
+/* Prefetches what vd_columns() does not, for row k: bytes [ahead, bytes) of its next span, and as many far bytes, which
+ * follow the COLUMNS_ROWS * ahead that vd_columns() prefetches and those of the rows before. b includes one `ahead`. */
+INLINE void prefetch_rest(struct column_ahead a, size_t k, size_t ahead, size_t bytes)
+{
+	for (size_t b = ahead; b < bytes; b += 64)
+		prefetch(a.near[k] + b, a.far + (COLUMNS_ROWS - 1) * ahead + k * (bytes - ahead) + b, 64);
+}
+
 /* acc[row][column] += the products of all rows and columns; the first span's products replace what is in acc. */
 INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const struct span_job *j, f32x16 *acc)
 {
@@ -151,10 +160,10 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 			UNROLL
 			for (size_t k = 0; k < COLUMNS_ROWS; k++) {
 				a.near[k] = j->span[i + r + k] + j->near_bytes;
-				if (!s.prefetches)
+				if (s.prefetches)
+					prefetch_rest(a, k, ahead, u.bytes);
+				else
 					prefetch(a.near[k], a.far + (r + k) * u.bytes, u.bytes);
-				for (size_t b = ahead; s.prefetches && b < u.bytes; b += 64)
-					prefetch(a.near[k] + b, a.far + ahead + k * (u.bytes - ahead) + b, 64);
 				unpack_transposed(u, id, j->span[i + r + k], &w[r + k]);
 			}
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {
