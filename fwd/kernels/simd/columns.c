@@ -26,8 +26,8 @@ struct column_groups {
 /* The same span of several rows and of all columns. */
 struct span_job {
 	const uint8_t *span[COLUMNS_SET];       /* where it begins in each row */
-	size_t near_bytes;                      /* from each span to the one that is read next, which is prefetched */
-	const uint8_t *far;                     /* read much later: from here, as many bytes as the spans have */
+	size_t near_bytes;                      /* from each span to the one read next, which is prefetched */
+	const uint8_t *far;                     /* prefetched far ahead: as many bytes as the spans have */
 	size_t rows;                            /* a multiple of COLUMNS_ROWS */
 	const char *x;                          /* activations of the first column */
 	struct column_groups c;

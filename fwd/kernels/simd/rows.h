@@ -57,8 +57,8 @@ INLINE f32x16 lanes_before(size_t b, f32x16 v, f32x16 rest)
 	return vf_select_less(vf_load_i8((const int8_t *)lane_block), vf_set1((float)b), v, rest);
 }
 
-/* Before a span is added in which a row ends, before block b: puts aside the row's sums in the lanes from there on, so
- * that these lanes take the sums of the next row. */
+/* A row ends before block b of the span to be added next: puts the row's sums in the lanes from there on aside, so that
+ * these lanes take the sums of the row after it. */
 INLINE void split_rows(size_t b, f32x16 *acc, f32x16 *aside)
 {
 	*aside = lanes_before(b, vf_zero(), *acc);
