@@ -128,14 +128,6 @@ INLINE struct column_sums sums_at(f32x16 *acc, size_t n, int begins)
 	return (struct column_sums){ acc, begins ? zeros : acc, n, begins ? 0 : n };
 }
 
-/* Prefetches what vd_columns() does not, for row k: bytes [ahead, bytes) of its next span, and as many far bytes, which
- * follow the COLUMNS_ROWS * ahead that vd_columns() prefetches and those of the rows before. b includes one `ahead`. */
-INLINE void prefetch_rest(struct column_ahead a, size_t k, size_t ahead, size_t bytes)
-{
-	for (size_t b = ahead; b < bytes; b += 64)
-		prefetch(a.near[k] + b, a.far + (COLUMNS_ROWS - 1) * ahead + k * (bytes - ahead) + b, 64);
-}
-
 /* acc[row][column] += the products of all rows and columns; the first span's products replace what is in acc. */
 INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const struct span_job *j, f32x16 *acc)
 {
@@ -160,10 +152,12 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 			UNROLL
 			for (size_t k = 0; k < COLUMNS_ROWS; k++) {
 				a.near[k] = j->span[i + r + k] + j->near_bytes;
-				if (s.prefetches)
-					prefetch_rest(a, k, ahead, u.bytes);
-				else
+				if (!s.prefetches)
 					prefetch(a.near[k], a.far + (r + k) * u.bytes, u.bytes);
+				/* what vd_columns() does not prefetch: far bytes after its COLUMNS_ROWS * ahead */
+				for (size_t b = ahead; s.prefetches && b < u.bytes; b += 64)
+					prefetch(a.near[k] + b,
+					         a.far + (COLUMNS_ROWS - 1) * ahead + k * (u.bytes - ahead) + b, 64);
 				unpack_transposed(u, id, j->span[i + r + k], &w[r + k]);
 			}
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {

@@ -183,8 +183,8 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape sh
 		pair_sums(u, p, codes + u.order * n * SPAN, n, sum);
 	else
 		half_sums(u, p, codes + ORDER_PLAIN * n * SPAN, n, sum);
-	/* Keeps the compiler from reading the scales before the sums are done, and spilling them. Unlike OPAQUE(), it is
-	 * volatile, so that the compiler does not move it up. */
+	/* Keeps the compiler from reading the scales before the sums are done, and spilling them. Unlike OPAQUE(), it
+	 * is volatile, so that the compiler does not move it up. */
 	if (eights)
 		__asm__ volatile("" : "+r"(p));
 	u.read_scales(p, &s);
