@@ -8,18 +8,8 @@
 
 #include "lib/base/fmath.h"
 #include "lib/base/out.h"
-#include "lib/base/quote.h"
 #include "lib/base/size.h"
 #include "lib/sampler/topk.h"
-
-void listing_put_quoted(const char *s, size_t n, char mark)
-{
-	char out[QUOTE_ROOM];
-	unsigned used;
-
-	for (size_t i = 0; i < n; i += used)
-		out_bytes(out, quote_next(s + i, n - i, mark, out, &used));
-}
 
 void listing_put_kind(const struct frame *f, int padded)
 {

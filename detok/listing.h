@@ -70,9 +70,6 @@ void listing_close(struct listing *l);
  * failure. */
 int listing_stream(struct listing *l, int fd, const char *name, struct why *w);
 
-/* For the formats: prints s[n] on one line; `mark` as in quote_next(). */
-void listing_put_quoted(const char *s, size_t n, char mark);
-
 /* For the formats: prints the kind of the frame, with its spaces where `padded`. */
 void listing_put_kind(const struct frame *f, int padded);
 

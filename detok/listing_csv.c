@@ -32,7 +32,7 @@ static void put_piece(const struct listing *l, int32_t id)
 	if (l->vocab) {
 		s = vocab_piece(l->vocab, id, 1, &n);
 		out_char('"');
-		listing_put_quoted(s, n, '"');
+		out_quoted(s, n, '"');
 		out_char('"');
 	}
 	out_char('\n');
@@ -74,7 +74,7 @@ static void put_end(const struct listing *l, const char *reason, const char *tex
 {
 	put_row(l, 0);
 	out_print(n ? ",,,,\"%s \"\"" : ",,,,\"%s", reason);
-	listing_put_quoted(text, n, '"');
+	out_quoted(text, n, '"');
 	out_text(n ? "\"\"\"\n" : "\"\n");
 }
 

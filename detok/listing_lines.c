@@ -38,7 +38,7 @@ static void put_piece(const struct listing *l, int32_t id)
 	if (l->vocab) {
 		s = vocab_piece(l->vocab, id, 1, &n);
 		out_print("  %s", quote);
-		listing_put_quoted(s, n, special ? 0 : '\\');
+		out_quoted(s, n, special ? 0 : '\\');
 		out_text(quote);
 	}
 	out_char('\n');
@@ -125,7 +125,7 @@ static void put_end(const struct listing *l, const char *reason, const char *tex
 {
 	put_head(&l->f);
 	out_print(n ? ": %s \"" : ": %s", reason);
-	listing_put_quoted(text, n, '\\');
+	out_quoted(text, n, '\\');
 	out_text(n ? "\"\n" : "\n");
 }
 

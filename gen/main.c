@@ -192,8 +192,8 @@ static int run(void)
 	static struct draft draft;
 	struct why ours, its;
 	static struct loop l;
-	int status, failed, refused;    /* refused: turns of a conversation, which said so */
-	int cut;                        /* the constrained output of sample ended early, which is its status 3 */
+	int status, failed;     /* status 1: turns were refused, and the user was told */
+	int cut;                /* sample's status 3: -n ended its output before the grammar allows an end */
 
 	if (!results) {
 		fprintf(stderr, "gen: out of memory\n");
@@ -213,13 +213,11 @@ static int run(void)
 		status = -1;
 	else
 		status = asked(&q, CONVERSATION) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
-	if ((refused = status > 0))
-		status = 0;
 	draft_close(&draft);
-	failed = pipeline_end(&q, &l, status || l.gone, &its);
+	failed = pipeline_end(&q, &l, status < 0 || l.gone, &its);
 	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
 	if (cut) {
-		/* unless something else failed, too */
+		/* another failure takes precedence */
 		q.stage[SAMPLE].status = 0;
 		failed = stages_wait(q.stage, KV, 0, &its);
 		cut = failed < 0 && !asked(&q, INTERACTIVE) && !ended_by_stop(results);
@@ -230,8 +228,8 @@ static int run(void)
 		result_free(&results[i]);
 	free(results);
 	loop_close(&l);
-	if (failed < 0 && !cut && !status)
-		return refused;
+	if (failed < 0 && !cut && status >= 0)
+		return status;
 	if (failed < 0 && !cut && reader_is_gone())
 		exit(0);
 	fprintf(stderr, "gen: %s\n", (failed < 0 && !cut) || l.rejected ? ours.text : its.text);

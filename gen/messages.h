@@ -21,7 +21,7 @@ struct messages {               /* starts as zeros, except text.limit and file *
 	const char *path;       /* borrowed */
 	int file;               /* -1: none */
 	int device;             /* the file is one: it keeps nothing that could be cut or replaced */
-	int torn;               /* its last lines were left out, and only it still has them */
+	int torn;               /* its damaged end is not in text, so the old file is kept */
 	size_t in_file, saved;  /* bytes of the file; how many of them are still equal to text */
 };
 

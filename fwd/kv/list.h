@@ -6,9 +6,9 @@
 
 #include "lib/base/why.h"
 
-/* Prints these segments, one per line. n = 0: all of this user's whose names have no slash. One that cannot be read has
- * the reason in its line; if it was named, it has no line, and list_print() returns -1 with the first such reason. Also
- * returns -1 if memory is short. */
+/* Prints these segments, one per line. n = 0: all of this user's whose names have no slash. One that cannot be read is
+ * listed with the reason; but if it was named, it is left out, and list_print() returns -1 with the first such reason.
+ * Also returns -1 if memory is short. */
 int list_print(char **name, size_t n, int json, struct why *w);
 
 #endif

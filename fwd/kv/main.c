@@ -6,7 +6,6 @@
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
-#include "lib/base/quote.h"
 #include "lib/base/size.h"
 #include "fwd/state/digest.h"
 #include "fwd/state/ids.h"
@@ -40,17 +39,6 @@ static struct {
 	long long older;        /* seconds; 0: not given */
 } set;
 
-/* Prints a file's name, which may hold control characters, on one line. */
-static void put_name(const char *name)
-{
-	size_t n = strlen(name);
-	char out[QUOTE_ROOM];
-	unsigned used;
-
-	for (size_t i = 0; i < n; i += used)
-		out_bytes(out, quote_next(name + i, n - i, 0, out, &used));
-}
-
 static int info(const char *name)
 {
 	struct segment_info i;
@@ -59,8 +47,8 @@ static int info(const char *name)
 	if (segment_inspect(name, &i, &w) < 0)
 		return -1;
 	out_text("name         ");
-	put_name(name);
-	out_print("\n");
+	out_quoted(name, strlen(name), 0);
+	out_char('\n');
 	out_print("tokens       %zu\n", i.length);
 	out_print("context      %zu\n", i.n_ctx);
 	out_print("bytes        %zu\n", i.bytes);

@@ -15,7 +15,7 @@ ssize_t io_read(int fd, void *to, size_t n);
 /* Whether a read would not wait, now or within this many seconds (0 or less: now). May give up early on a signal. */
 int io_readable(int fd, double seconds);
 
-/* Writes all n bytes. -1: the reason has no name of the file, but for standard output. */
+/* Writes all n bytes. -1: the reason does not name the file, unless it is standard output. */
 int io_write(int fd, const void *from, size_t n, struct why *w);
 
 /* The same for v[count], which is modified. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io.h"
+#include "quote.h"
 
 static struct {
 	char bytes[1 << 16];
@@ -49,6 +50,15 @@ void out_char(char c)
 {
 	make_room(1);
 	out.bytes[out.n++] = c;
+}
+
+void out_quoted(const char *s, size_t n, char mark)
+{
+	char c[QUOTE_ROOM];
+	unsigned used;
+
+	for (size_t i = 0; i < n; i += used)
+		out_bytes(c, quote_next(s + i, n - i, mark, c, &used));
 }
 
 void out_print(const char *format, ...)

@@ -12,6 +12,9 @@ void out_bytes(const void *bytes, size_t n);
 void out_text(const char *s);
 void out_char(char c);
 
+/* Appends s[n] on one line, its characters as quote_next() spells them. */
+void out_quoted(const char *s, size_t n, char mark);
+
 /* As printf(); what is longer than OUT_FORMAT - 1 bytes is cut. */
 enum { OUT_FORMAT = 1024 };
 void out_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -233,8 +233,9 @@ static int died_of(const struct stage *s)
 		? WEXITSTATUS(s->status) - 128 : 0;
 }
 
-/* How a stage failed, the gravest last. A usage error comes at the start, so other stages may fail because of it or
- * not. Only a plain failure can be the effect of another stage's. Status 2 of a shell command may mean anything. */
+/* How a stage failed, the gravest last. A usage error comes at the start, so whether other stages fail as well is a
+ * matter of timing. Only a plain failure can be the effect of another stage's. Status 2 of a shell command may mean
+ * anything. */
 enum failure { FAILED_NOT, FAILED_PLAINLY, FAILED_BY_SIGNAL, FAILED_BY_USAGE };
 
 static enum failure failure_of(const struct stage *s)

@@ -7,18 +7,15 @@
 #include <string.h>
 
 #include "lib/base/out.h"
-#include "lib/base/quote.h"
 
 static void put_piece(const struct token_pieces *pieces, int32_t id)
 {
-	char c[QUOTE_ROOM];
-	size_t n, i;
-	unsigned used;
+	size_t n;
 	const char *s = pieces_shown(pieces, id, &n);
 
 	out_text("  \"");
-	for (i = 0; s && i < n; i += used)
-		out_bytes(c, quote_next(s + i, n - i, '\\', c, &used));
+	if (s)
+		out_quoted(s, n, '\\');
 	out_char('"');
 }
 
