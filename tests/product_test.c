@@ -88,7 +88,8 @@ static struct matrix random_matrix(const struct format *f, size_t k, size_t rows
 /* ---- products ---- */
 
 /* y[n][rows], by one table, in row ranges as threads would take them. */
-static void product(const struct kernels *t, const struct matrix *w, const float *x, size_t n, int wide, float *y)
+static void product(const struct kernels *t, const struct matrix *w, const float *x, size_t n, int wide,
+                    int one_stream, float *y)
 {
 	struct acts a = { .kind = t->acts_kind(w->format, wide), .k = w->cols, .n = n };
 	void *scratch = allocate(t->product_scratch(w->cols));
@@ -99,7 +100,7 @@ static void product(const struct kernels *t, const struct matrix *w, const float
 	for (size_t r = 0; r < w->rows; r += 2 * KERNELS_ROWS) {
 		size_t end = r + 2 * KERNELS_ROWS < w->rows ? r + 2 * KERNELS_ROWS : w->rows;
 		struct product_job job = { .w = w, .x = &a, .r0 = r, .r1 = end, .y = y, .stride = w->rows,
-			.scratch = scratch };
+			.scratch = scratch, .one_stream = one_stream };
 
 		t->product(&job);
 	}
@@ -166,19 +167,22 @@ static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, 
 	memset(x, 0, 32 * sizeof *x);
 	if (hostile && n > 1)
 		x[k] = INFINITY, x[2 * k - 1] = NAN;
-	product(kernels_each(0), &w, x, n, wide, want);
+	product(kernels_each(0), &w, x, n, wide, 0, want);
 	if (!hostile)
 		holds(close_to_exact(&w, x, n, wide, want), "far from double precision", "scalar", w.format->name, k,
 			rows, n);
 	for (size_t i = 1; (t = kernels_each(i)); i++) {
-		memset(got, 0xff, n * rows * sizeof *got);
-		product(t, &w, x, n, wide, got);
-		holds(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar",
-			t->name, w.format->name, k, rows, n);
+		for (int one_stream = 0; one_stream < 2; one_stream++) {
+			memset(got, 0xff, n * rows * sizeof *got);
+			product(t, &w, x, n, wide, one_stream, got);
+			holds(same(want, got, n * rows),
+				hostile ? "hostile bits: differs from scalar" : "differs from scalar",
+				t->name, w.format->name, k, rows, n);
+		}
 	}
 	for (size_t i = 0; (t = kernels_each(i)) && n > 1 && n < 500; i++) {
 		for (size_t c = 0; c < n; c++)
-			product(t, &w, x + c * k, 1, wide, got + c * rows);
+			product(t, &w, x + c * k, 1, wide, 1, got + c * rows);
 		holds(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k,
 			rows, n);
 	}

@@ -35,7 +35,7 @@ static size_t items(const struct op *op, const struct step *s)
 static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_product *o = op->bound;
-	struct product_job job = { .scratch = step_scratch(s, thread) };
+	struct product_job job = { .scratch = step_scratch(s, thread), .one_stream = s->one_stream };
 	const float *scale, *bias;
 	struct matrix w;
 	size_t i = 0, each, parts, row = s->first, e = 0;

@@ -38,9 +38,17 @@ static int has_x86(enum system_feature f)
 	                            (b & wide) == wide && (c & bit_AVX512VNNI));
 }
 
+static int is_amd(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx && d == signature_AMD_edx &&
+	       c == signature_AMD_ecx;
+}
+
 int system_has(enum system_feature f)
 {
-	return f == SYSTEM_ANY || has_x86(f);
+	return f == SYSTEM_ANY || (f == SYSTEM_ONE_STREAM ? is_amd() : has_x86(f));
 }
 #elif defined __aarch64__
 #ifdef __ARM_FEATURE_DOTPROD

@@ -31,6 +31,7 @@ enum {
 
 #define EIGHTS 1
 #define PAIRS 0
+#define ONE_STREAM 0
 
 #include "fwd/kernels/simd/vocabulary.h"
 

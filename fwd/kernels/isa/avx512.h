@@ -36,6 +36,7 @@ enum {
 
 #define EIGHTS 0
 #define PAIRS 1
+#define ONE_STREAM 1
 
 #include "fwd/kernels/simd/vocabulary.h"
 

@@ -158,6 +158,11 @@ static inline f32x16 vf_load_bf16(const void *p)
 
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
+static inline f32x16 vf_sixteen_f16s(b16 a, b16 b)
+{
+	return _mm512_cvtph_ps(_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1));
+}
+
 /* The halves at p + step·b of blocks b from 0 to 7, each in word step/2·b mod 32, which is another one for each of
  * them in every format. */
 INLINE __m512i vd_eight_f16s(const uint8_t *p, size_t step)
@@ -176,7 +181,7 @@ INLINE __m512i vd_eight_f16s(const uint8_t *p, size_t step)
 	return v;
 }
 
-INLINE f32x16 vf_f16s(const uint8_t *p, size_t step)
+INLINE f32x16 vd_f16s_of_lines(const uint8_t *p, size_t step)
 {
 	const __m128i bytes = _mm_loadu_si128((const __m128i *)lane_block);
 	const __m512i block = _mm512_cvtepu8_epi16(_mm256_castsi128_si256(bytes));
@@ -189,9 +194,16 @@ INLINE f32x16 vf_f16s(const uint8_t *p, size_t step)
 	return _mm512_cvtph_ps(_mm512_castsi512_si256(v));
 }
 
-static inline f32x16 vf_sixteen_f16s(b16 a, b16 b)
+/* By general registers, which are free while vectors are multiplied: one column of Q4_1 takes 0.85 of the time, of Q8_0
+ * 0.9. Where blocks have 18 bytes, few lines hold the f16; by general registers, four columns would take 1.04. */
+INLINE f32x16 vf_f16s(const uint8_t *p, size_t step)
 {
-	return _mm512_cvtph_ps(_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1));
+	const uint8_t *q = p + 8 * step;
+
+	if (step <= 18)
+		return vd_f16s_of_lines(p, step);
+	return vf_sixteen_f16s(vb_two(four_u16s(p, 2 * step), four_u16s(p + step, 2 * step)),
+	                       vb_two(four_u16s(q, 2 * step), four_u16s(q + step, 2 * step)));
 }
 
 static inline f32x16 vf_two_f16s(const void *p, const void *q)

@@ -29,6 +29,7 @@ enum {
 
 #define EIGHTS 0
 #define PAIRS 0
+#define ONE_STREAM 0
 
 #include "fwd/kernels/simd/vocabulary.h"
 

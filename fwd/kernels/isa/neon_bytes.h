@@ -66,6 +66,16 @@ INLINE void vb_transpose(b64 v[8])
 
 static inline b64 vb_add(b64 v, int n) { return vb_plus(v, vb_set1(vdupq_n_u8((uint8_t)n))); }
 
+INLINE uint64_t four_u16s(const uint8_t *p, size_t step)
+{
+	uint16_t u[4];
+
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		memcpy(&u[i], p + (size_t)i * step, sizeof u[i]);
+	return u[0] | (uint64_t)u[1] << 16 | (uint64_t)u[2] << 32 | (uint64_t)u[3] << 48;
+}
+
 /* Shifted right by n (left where negative), bits outside of mask cleared. */
 static inline uint8x16_t vb_shr_16(uint8x16_t v, int n, int mask)
 {
@@ -249,19 +259,10 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 /* They are put together in general registers, as there are few instructions that load into a lane. */
 static inline f32x16 vf_f16s(const uint8_t *p, size_t step)
 {
-	uint64_t h[16];
+	const uint8_t *q = p + 8 * step;
 
-	UNROLL
-	for (int i = 0; i < 16; i++) {
-		uint16_t u;
-
-		memcpy(&u, p + step * (size_t)lane_block[i], 2);
-		h[i] = u;
-	}
-	UNROLL
-	for (int i = 0; i < 16; i += 4)
-		h[i / 4] = h[i] | h[i + 1] << 16 | h[i + 2] << 32 | h[i + 3] << 48;
-	return vf_sixteen_f16s(vb_two(h[0], h[1]), vb_two(h[2], h[3]));
+	return vf_sixteen_f16s(vb_two(four_u16s(p, 2 * step), four_u16s(p + step, 2 * step)),
+	                       vb_two(four_u16s(q, 2 * step), four_u16s(q + step, 2 * step)));
 }
 
 static inline f32x16 vf_two_f16s(const void *p, const void *q)

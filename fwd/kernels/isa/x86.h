@@ -65,6 +65,23 @@ static inline b16 vb_zip(uint64_t a, uint64_t b)
 	return _mm_unpacklo_epi8(_mm_cvtsi64_si128((long long)a), _mm_cvtsi64_si128((long long)b));
 }
 
+/* Each but the last is loaded into the low half of a register: the compiler would shift and combine them, which takes
+ * twice the instructions. */
+INLINE uint64_t four_u16s(const uint8_t *p, size_t step)
+{
+	uint16_t last;
+	uint64_t v;
+
+	memcpy(&last, p + 3 * step, sizeof last);
+	v = last;
+	UNROLL
+	for (int i = 2; i >= 0; i--) {
+		v <<= 16;
+		__asm__("movw %1, %w0" : "+r"(v) : "m"(*(const uint8_t (*)[2])(p + (size_t)i * step)));
+	}
+	return v;
+}
+
 INLINE void vi_indices(uint16_t to[16], const void *low, const void *high, const struct upper_bits *u)
 {
 	__m256i eight = _mm256_broadcastq_epi64(_mm_loadl_epi64(high));

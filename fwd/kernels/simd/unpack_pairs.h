@@ -111,6 +111,15 @@ INLINE void fields_q3_k(const uint8_t *span, int four, b64 codes[2])
 	}
 }
 
+INLINE void fields_q8_0(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct q8_0 *b = (const struct q8_0 *)span + four;
+
+	codes[0] = vb_add(vb_join(b[0].qs, b[4].qs), SIGNED_BIAS);
+	codes[1] = vb_add(vb_join(b[8].qs, b[12].qs), SIGNED_BIAS);
+	vb_zip_halves(&codes[0], &codes[1]);
+}
+
 INLINE void groups_nvfp4(const uint8_t *span, int four, b64 codes[2])
 {
 	const struct nvfp4 *b = (const struct nvfp4 *)span + 2 * four;

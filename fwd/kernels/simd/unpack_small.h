@@ -160,13 +160,6 @@ INLINE b64 codes_q2_0(const uint8_t *span, int pair)
 	return vi_as_bytes(vi_and(v, vi_set1(0x03030303)));
 }
 
-/* The uint16 at p, p + step, p + 2·step and p + 3·step, side by side. */
-INLINE uint64_t four_u16s(const uint8_t *p, size_t step)
-{
-	return load16(p) | (uint64_t)load16(p + step) << 16 | (uint64_t)load16(p + 2 * step) << 32 |
-	       (uint64_t)load16(p + 3 * step) << 48;
-}
-
 /* A scale has two blocks, an even one and the next, which are four lanes apart. */
 INLINE void scales_q2_0(const uint8_t *span, struct scales *s)
 {

@@ -10,6 +10,7 @@
  *
  *	EIGHTS          1: decode.c takes some types' codes in eights (unpack_eights.h); a macro
  *	PAIRS           1: vd_dot_two() takes any codes; decode.c takes some types' in pairs (unpack_pairs.h); a macro
+ *	ONE_STREAM      1: decode.c also has loops that read one row after the other without prefetches; a macro
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
  *	COLUMNS_ROWS    rows, and COLUMNS_SIDE columns, whose sums columns.c has in registers at once, for formats with
@@ -157,6 +158,8 @@ static inline b64 vb_fields(const void *p, int a, int b, int mask);
  * others, lowest first. */
 static inline b64 vb_bits(const void *p, const void *q, int value);
 
+/* the uint16 at p, p + step, p + 2·step and p + 3·step, side by side */
+static inline uint64_t four_u16s(const uint8_t *p, size_t step);
 static inline b16 vb_16(const void *p);                         /* 16 bytes at p */
 static inline b16 vb_two(uint64_t a, uint64_t b);               /* a's 8 bytes, then b's */
 static inline b16 vb_zip(uint64_t a, uint64_t b);               /* bytes of a and b in turn */
