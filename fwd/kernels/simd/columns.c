@@ -269,7 +269,7 @@ static void columns_set(const struct columns *k, size_t r, size_t rows, size_t r
 		}
 		/* near: the run's next span; after its last, the first span of the run in this place of the next set */
 		spans.near_bytes = done + e.ended < rows ? k->span : runs * k->run_bytes - g * k->span;
-		spans.far = start + runs * (k->sets_ahead * k->run_bytes + g * k->span);        /* straight through it */
+		spans.far = start + runs * (k->sets_ahead * k->run_bytes + g * k->span); /* straight through a set */
 		k->add(&spans, acc);
 		spans.begins = 0;
 		if (e.ended && e.left >= SPAN_BLOCKS && runs == COLUMNS_SET && k->run == 1)
