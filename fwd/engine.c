@@ -28,8 +28,7 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	/* a text of an encoder or of a diffusion model is one batch */
 	struct plan_setup setup = { .kernels = s->kernels,
 		.batch = m->encoder.n_layer || m->diffusion ? n_ctx : s->batch,
-		.one_stream = system_has(SYSTEM_ONE_STREAM), .lens = s->lens,
-		.first = s->first, .last = s->end ? s->end : m->n_layer };
+		.lens = s->lens, .first = s->first, .last = s->end ? s->end : m->n_layer };
 	struct segment_shape shape;
 
 	if (n_ctx > m->n_ctx_max)

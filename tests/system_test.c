@@ -204,6 +204,31 @@ static void count(void)
 }
 #endif
 
+/* ---- features ---- */
+
+static int cpuinfo_has(const char *text)
+{
+	char line[8192];
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	int found = 0;
+
+	while (f && !found && fgets(line, sizeof line, f))
+		found = strstr(line, text) != NULL;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Only what the file lists is compared, as the system may hide a feature that it does not save. */
+static void features(void)
+{
+	if (!cpuinfo_has("vendor_id"))
+		return;
+	check(system_has(SYSTEM_ONE_STREAM) == (cpuinfo_has("AuthenticAMD") && system_has(SYSTEM_AVX512)),
+		"one stream: not AMD with AVX-512");
+	check(!system_has(SYSTEM_AVX512) || cpuinfo_has("avx512_vnni"), "AVX-512 that the system does not list");
+}
+
 int main(void)
 {
 	check(system_cores() >= 1, "no core");
@@ -212,6 +237,7 @@ int main(void)
 	/* file systems count differently, but none counts blocks of a hole */
 	check(allocate(system_allocate, "the system's way") * 4 >= allocate(system_write_zeroes, "by writing"),
 		"less room than by writing");
+	features();
 	count();
 	if (system_cpu() >= 0 && system_cores() > 1)
 		move();

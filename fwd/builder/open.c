@@ -387,7 +387,7 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
 	p->setup = *setup;
 	p->setup.batch = size_min(setup->batch, most_rows(m));
 	p->step.k = setup->kernels;
-	p->step.one_stream = setup->one_stream;
+	p->step.one_stream = system_has(SYSTEM_ONE_STREAM);
 	p->step.threads = pool_threads(setup->pool);
 	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
 	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_compressed(p, w) < 0 || open_indexer(p, w) < 0

@@ -70,8 +70,7 @@ struct product_job {
 	float *y;
 	size_t stride;          /* floats from one column of y to the next */
 	void *scratch;          /* product_scratch(W's columns) bytes, 64-byte aligned, used by this call alone */
-	/* 1: reading one row after the other without prefetches is faster (SYSTEM_ONE_STREAM); the bits are the same */
-	int one_stream;
+	int one_stream;         /* a hint: the CPU has SYSTEM_ONE_STREAM */
 };
 
 enum { ATTEND_BLOCK = KV_EXTENT };      /* positions of one attention block */

@@ -75,7 +75,7 @@ struct step {
 	float *logits;                  /* [n][n_vocab], of these rows */
 
 	const struct kernels *k;
-	int one_stream;                 /* of every product_job */
+	int one_stream;                 /* the CPU has SYSTEM_ONE_STREAM */
 	size_t threads;
 	unsigned char *scratch;         /* [threads][scratch_bytes] */
 	size_t scratch_bytes;

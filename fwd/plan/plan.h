@@ -24,7 +24,6 @@ struct plan_setup {
 					 * at least 1 */
 	size_t first, last;             /* layers [first, last): layer 0 brings the embedding, the last layer the
 					 * head */
-	int one_stream;                 /* of every product_job */
 	int lens;                       /* keep the residual stream after each layer, for plan_lens(); only for all
 					 * layers */
 };

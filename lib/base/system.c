@@ -48,7 +48,7 @@ static int is_amd(void)
 
 int system_has(enum system_feature f)
 {
-	return f == SYSTEM_ANY || (f == SYSTEM_ONE_STREAM ? is_amd() : has_x86(f));
+	return f == SYSTEM_ANY || (f == SYSTEM_ONE_STREAM ? is_amd() && has_x86(SYSTEM_AVX512) : has_x86(f));
 }
 #elif defined __aarch64__
 #ifdef __ARM_FEATURE_DOTPROD

@@ -25,13 +25,13 @@
 
 /* ---- CPUs ---- */
 
-/* Instructions beyond what every CPU of the architecture has. */
+/* What not every CPU of the architecture has: instructions, and a trait of its prefetchers. */
 enum system_feature {
 	SYSTEM_ANY,             /* none: every CPU has it */
 	SYSTEM_AVX2,            /* with FMA and F16C */
 	SYSTEM_AVX512,          /* F, BW, DQ, VL and VNNI, and all of the above */
-	/* x86: prefetchers that keep up with a single stream of loads by themselves, as AMD's do. Prefetches and second
-	 * streams only disturb them. */
+	/* x86: AMD's CPUs with AVX-512, that is Zen 4 and later: prefetchers that keep up with a single stream of loads
+	 * by themselves. Prefetches and second streams only disturb them. */
 	SYSTEM_ONE_STREAM,
 	SYSTEM_DOTPROD,         /* aarch64: sdot */
 	SYSTEM_I8MM             /* aarch64: smmla */

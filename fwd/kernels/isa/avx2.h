@@ -31,7 +31,6 @@ enum {
 
 #define EIGHTS 1
 #define PAIRS 0
-#define ONE_STREAM 0
 
 #include "fwd/kernels/simd/vocabulary.h"
 

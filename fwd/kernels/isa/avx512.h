@@ -36,7 +36,6 @@ enum {
 
 #define EIGHTS 0
 #define PAIRS 1
-#define ONE_STREAM 1
 
 #include "fwd/kernels/simd/vocabulary.h"
 

@@ -29,7 +29,6 @@ enum {
 
 #define EIGHTS 0
 #define PAIRS 0
-#define ONE_STREAM 0
 
 #include "fwd/kernels/simd/vocabulary.h"
 

@@ -256,14 +256,8 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
-/* They are put together in general registers, as there are few instructions that load into a lane. */
-static inline f32x16 vf_f16s(const uint8_t *p, size_t step)
-{
-	const uint8_t *q = p + 8 * step;
-
-	return vf_sixteen_f16s(vb_two(four_u16s(p, 2 * step), four_u16s(p + step, 2 * step)),
-	                       vb_two(four_u16s(q, 2 * step), four_u16s(q + step, 2 * step)));
-}
+/* Few instructions load into a lane. */
+static inline f32x16 vf_f16s(const uint8_t *p, size_t step) { return vf_f16s_by_fours(p, step); }
 
 static inline f32x16 vf_two_f16s(const void *p, const void *q)
 {

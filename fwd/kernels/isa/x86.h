@@ -7,6 +7,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 EACH_SET(vf_set1, f32x16, float, set1_ps)
 EACH_2(vf_add, f32x16, add_ps)
@@ -65,8 +66,8 @@ static inline b16 vb_zip(uint64_t a, uint64_t b)
 	return _mm_unpacklo_epi8(_mm_cvtsi64_si128((long long)a), _mm_cvtsi64_si128((long long)b));
 }
 
-/* Each but the last is loaded into the low half of a register: the compiler would shift and combine them, which takes
- * twice the instructions. */
+/* movw replaces the low 16 bits of a register: a load and an OR in one. From C, compilers make two or three
+ * instructions of it. The loads descend. */
 INLINE uint64_t four_u16s(const uint8_t *p, size_t step)
 {
 	uint16_t last;

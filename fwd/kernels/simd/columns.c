@@ -234,7 +234,7 @@ struct columns {
 	struct column_groups groups;
 	size_t blocks, step;                    /* of a row; bytes from a span of activations to the next */
 	size_t span, run, run_bytes;            /* bytes of a span of weights; rows of a run, and their bytes */
-	size_t sets_ahead;                      /* the set whose bytes are prefetched far: the next, or one later */
+	size_t far_sets;                        /* far prefetches take the next set: 1, or the one after it: 2 */
 	const uint8_t *end;                     /* of the weights */
 };
 
@@ -269,7 +269,7 @@ static void columns_set(const struct columns *k, size_t r, size_t rows, size_t r
 		}
 		/* near: the run's next span; after its last, the first span of the run in this place of the next set */
 		spans.near_bytes = done + e.ended < rows ? k->span : runs * k->run_bytes - g * k->span;
-		spans.far = start + runs * (k->sets_ahead * k->run_bytes + g * k->span); /* straight through a set */
+		spans.far = start + runs * (k->far_sets * k->run_bytes + g * k->span);  /* straight through that set */
 		k->add(&spans, acc);
 		spans.begins = 0;
 		if (e.ended && e.left >= SPAN_BLOCKS && runs == COLUMNS_SET && k->run == 1)
@@ -294,9 +294,10 @@ void product_columns(const struct product_job *j)
 		.run_bytes = run * j->w->row_bytes,
 		.end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes };
 
-	/* The next but one if memory is the limit and sets are small. (Zen 4, 4 columns of Q8_0, rows of 1,024: 1.13 to
-	 * 1.25 times as fast; 2,048: 1.05; 8,192: 0.96. With 8 columns, 0.9 to 0.98.) */
-	k.sets_ahead = k.span > SPAN && planes == 1 && k.groups.groups == 1 &&
+	/* The next set is not far enough if it is small and memory is the limit: at most one group of columns, and a
+	 * byte a weight. (Zen 4, 4 columns of Q8_0, rows of 1,024: 1.13 to 1.25 times as fast, 2,048 1.05, 8,192 0.96;
+	 * with 8 columns, 0.9 to 0.98 times. Intel and AVX2: not measured.) */
+	k.far_sets = k.span > SPAN && planes == 1 && k.groups.groups == 1 &&
 		COLUMNS_SET * k.run_bytes < SMALL_SET ? 2 : 1;
 	for (; r + COLUMNS_SET * run <= j->r1; r += COLUMNS_SET * run)
 		columns_set(&k, r, run, COLUMNS_SET);

@@ -41,10 +41,10 @@ INLINE struct unpacker unpacker_of_memory(struct unpacker u)
 /* ---- quantised weights ---- */
 
 /* What a loop multiplies: rows side by side, and columns of so many planes; two columns of one plane, or one column.
- * one_stream: it does not prefetch. */
+ * prefetches: 1: it prefetches what comes next. */
 struct decode_shape {
 	size_t rows, columns, planes;
-	int one_stream;
+	int prefetches;
 };
 
 /* For the sum of each row i and column c of a shape. */
@@ -89,6 +89,7 @@ INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
+	int top = u.is_signed ? 255 : u.top;
 
 	UNROLL
 	for (int c = 0; c < SPAN_VECTORS / 2; c++) {
@@ -106,11 +107,11 @@ INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size
 	UNROLL
 	for (size_t i = 0; i < n; i++)
 		if (u.order == ORDER_FIELDS)
-			vd_field_sums(v[i], u.top, sum[i]);
+			vd_field_sums(v[i], top, sum[i]);
 		else if (u.order == ORDER_GROUPS)
-			vd_group_sums(v[i], u.top, sum[i]);
+			vd_group_sums(v[i], top, sum[i]);
 		else {
-			sum[i][0] = vd_quarter_sums(v[i], u.is_signed ? 255 : u.top);
+			sum[i][0] = vd_quarter_sums(v[i], top);
 			sum[i][1] = vi_zero();
 		}
 }
@@ -186,9 +187,10 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape sh
 	else
 		half_sums(u, p, codes + ORDER_PLAIN * n * SPAN, n, sum);
 	/* Keeps the compiler from reading the scales before the sums are done. In eights, it would spill them. With a
-	 * byte a weight, reading is the limit, and memory is fastest in ascending order (Zen 4: one stream of Q8_0
-	 * 1.05). Unlike OPAQUE(), it is volatile, so that the compiler does not move it up. */
-	if (eights || u.bytes > SPAN)
+	 * byte a weight, reading is the limit, and loads of scales that come first, in descending order, slow the CPU's
+	 * prefetchers down (Zen 4: Q8_0 1.05 times as fast). Unlike OPAQUE(), it is volatile, so that the compiler does
+	 * not move it up. */
+	if (eights || (DOT_AT_ONCE && u.bytes > SPAN))
 		__asm__ volatile("" : "+r"(p));
 	u.read_scales(p, &s);
 	UNROLL
@@ -208,7 +210,7 @@ INLINE void set_add(struct unpacker u, struct row_set set, size_t g, struct deco
 
 	UNROLL
 	for (size_t i = 0; i < s.rows; i++) {
-		if (!s.one_stream)
+		if (s.prefetches)
 			prefetch_side(set, i, g * u.bytes, u.bytes);
 		span_add(u, p + i * set.row_bytes, s, x, acc[i]);
 	}
@@ -221,9 +223,9 @@ INLINE struct row_set first_set(const struct product_job *j, size_t rows, size_t
 		.row_bytes = bytes, .far = sets_ahead(rows * bytes), .near = PREFETCH_NEAR };
 }
 
-/* Rows of whole spans, side by side, so that they share the loads of the columns. (AVX-512, from memory, two rows: Q4_0
- * and Q4_K 1.08 times as fast as row by row, Q6_K 1.05; with 16-bit activations 1.07 to 1.28.) Returns the first row
- * that is left. */
+/* Rows of whole spans, side by side, so that they share the loads of the columns. (AVX-512, from memory, with
+ * prefetches, two rows: Q4_0 and Q4_K 1.08 times as fast as row by row, Q6_K 1.05; with 16-bit activations 1.07 to
+ * 1.28.) Returns the first row that is left. */
 INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struct product_job *j)
 {
 	struct row_set set = first_set(j, s.rows, j->w->row_bytes);
@@ -280,8 +282,10 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 }
 
 /* Each type has a loop for one column of one plane and one for a column of two planes, which read rows in runs. Those
- * of the second list also have a loop for one column and rows of whole spans, with ONE_STREAM another one that reads
- * row after row, and one for two columns, which takes a tenth to a third less time than columns.c.
+ * of the second list also have one for one column and rows of whole spans, and one for two columns, which takes a tenth
+ * to a third less time than columns.c. Those of the third list have another one for one column and rows of whole spans.
+ * It reads row after row without prefetches, for CPUs that have SYSTEM_ONE_STREAM (Zen 4: Q8_0 1.2 times as fast, Q6_K
+ * 1.04; types with fewer bits gain 1.05 where memory is the limit, and lose as much where it is not).
  * The third argument is the number of rows (or runs) that are multiplied side by side: two; one if unpacking takes most
  * of the time, or if memory is the limit, as with a byte or more a weight. With few registers (EIGHTS), two columns are
  * multiplied one run at a time (AVX2: TQ2_0 then takes 0.75 of the time, MXFP4 0.9, the others the same). */
@@ -293,51 +297,42 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
 	ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) \
 	ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) ROW(TQ2_0, tq2_0, 2) ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
-#if ONE_STREAM
-#define TYPES_WITH_ONE_ROW TYPES_WITH_ALL_LOOPS
-#else
-#define TYPES_WITH_ONE_ROW(ROW)
-#endif
+#define TYPES_AS_A_STREAM(ROW) ROW(Q6_K, q6_k, 1) ROW(Q8_0, q8_0, 1)
 #define LOOP(decode, kind, name, ...) \
 	static size_t kind##_##name(const struct product_job *j) \
 	{ \
 		return decode(unpack_##name, (struct decode_shape){ __VA_ARGS__ }, j); \
 	}
-#define WHOLE(NAME, name, rows) LOOP(decode_whole, whole, name, rows, 1, 1, 0)
-#define ONE_ROW(NAME, name, rows) LOOP(decode_whole, one_row, name, 1, 1, 1, 1)
-#define RUNS(NAME, name, rows) LOOP(decode_runs, runs, name, rows, 1, 1, 0)
-#define TWO_COLUMNS(NAME, name, rows) LOOP(decode_runs, two_columns, name, EIGHTS ? 1 : rows, 2, 1, 0)
-#define WIDE_ONE_RUN(NAME, name, rows) LOOP(decode_runs, wide, name, 1, 1, 2, 0)
-#define WIDE_TWO_RUNS(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2, 0)
+#define WHOLE(NAME, name, rows) LOOP(decode_whole, whole, name, rows, 1, 1, 1)
+#define STREAM(NAME, name, rows) LOOP(decode_whole, stream, name, rows, 1, 1, 0)
+#define RUNS(NAME, name, rows) LOOP(decode_runs, runs, name, rows, 1, 1, 1)
+#define TWO_COLUMNS(NAME, name, rows) LOOP(decode_runs, two_columns, name, EIGHTS ? 1 : rows, 2, 1, 1)
+#define WIDE_ONE_RUN(NAME, name, rows) LOOP(decode_runs, wide, name, 1, 1, 2, 1)
+#define WIDE_TWO_RUNS(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2, 1)
 TYPES_WITH_RUNS(RUNS)
 TYPES_WITH_RUNS(WIDE_ONE_RUN)
 TYPES_WITH_ALL_LOOPS(WHOLE)
-TYPES_WITH_ONE_ROW(ONE_ROW)
+TYPES_AS_A_STREAM(STREAM)
 TYPES_WITH_ALL_LOOPS(RUNS)
 TYPES_WITH_ALL_LOOPS(WIDE_TWO_RUNS)
 TYPES_WITH_ALL_LOOPS(TWO_COLUMNS)
 
-/* Whether rows of whole spans are read as one stream: Zen 4, two threads, 1.03 to 1.25 times as fast. If rows have few
- * bytes, two side by side are faster. If they have many, activations do not fit into the first-level cache beside them,
- * and loads from the second disturb the prefetchers, less so with a byte a weight. */
-static int reads_one_stream(const struct product_job *j)
-{
-	size_t spans = j->w->cols / SPAN, bytes = span_types[j->w->format->id].bytes;
-
-	return ONE_STREAM && j->one_stream && spans >= (bytes > 400 ? 1 : 3) && spans <= (bytes > SPAN ? 16 : 8);
-}
+/* The most columns of a row that is read as a stream: beside it, the activations must stay in the first-level cache, as
+ * loads from the second disturb the prefetchers. (Zen 4: 8,192 1.1 to 1.25 times as fast, 11,264 0.9 to 1.05, 14,336
+ * 0.55 to 0.97.) */
+enum { STREAM_MOST = 8192 };
 
 static void decode_codes(const struct product_job *j)
 {
 	typedef size_t loop(const struct product_job *j);
 #define ENTRY(kind, NAME, name) [FORMAT_##NAME] = kind##_##name,
 #define WHOLE_ENTRY(NAME, name, rows) ENTRY(whole, NAME, name)
-#define ONE_ROW_ENTRY(NAME, name, rows) ENTRY(one_row, NAME, name)
+#define STREAM_ENTRY(NAME, name, rows) ENTRY(stream, NAME, name)
 #define RUNS_ENTRY(NAME, name, rows) ENTRY(runs, NAME, name)
 #define TWO_COLUMNS_ENTRY(NAME, name, rows) ENTRY(two_columns, NAME, name)
 #define WIDE_ENTRY(NAME, name, rows) ENTRY(wide, NAME, name)
 	static loop *const whole[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(WHOLE_ENTRY) },
-	        *const one_row[FORMAT_LIMIT] = { NULL, TYPES_WITH_ONE_ROW(ONE_ROW_ENTRY) },
+	        *const stream[FORMAT_LIMIT] = { TYPES_AS_A_STREAM(STREAM_ENTRY) },
 	        *const runs[FORMAT_LIMIT] = { TYPES_WITH_RUNS(RUNS_ENTRY) TYPES_WITH_ALL_LOOPS(RUNS_ENTRY) },
 	        *const two_columns[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(TWO_COLUMNS_ENTRY) },
 	        *const wide[FORMAT_LIMIT] = { TYPES_WITH_RUNS(WIDE_ENTRY) TYPES_WITH_ALL_LOOPS(WIDE_ENTRY) };
@@ -348,10 +343,10 @@ static void decode_codes(const struct product_job *j)
 
 	if (j->x->n == 1 && j->x->kind == ACTS_Q16)
 		decode = wide[id];
-	else if (j->x->n == 1 && whole[id] && j->w->cols % SPAN == 0)
-		decode = reads_one_stream(j) ? one_row[id] : whole[id];
+	else if (j->x->n == 1 && j->w->cols % SPAN == 0 && j->w->cols <= STREAM_MOST && j->one_stream && stream[id])
+		decode = stream[id];
 	else if (j->x->n == 1)
-		decode = runs[id];
+		decode = j->w->cols % SPAN == 0 && whole[id] ? whole[id] : runs[id];
 	else if (j->x->n == 2 && j->x->kind != ACTS_Q16)
 		decode = two_columns[id];
 	if (decode)

@@ -13,8 +13,9 @@
  *	transposed  lane i of vector j: codes 4j to 4j + 3 of the block in lane i
  *
  * Plain is for any format. Quarters are for bytes with a code in each nibble: two vectors hold the same four blocks, so
- * their products are added before any tree. Fields are for bytes with two bits of each of four blocks, groups for bytes
- * with codes that are eight apart. Eights are for AVX2, transposed codes for several columns; neither needs a tree.
+ * their products are added before any tree. Fields are for bytes with two bits of each of four blocks, and for codes of
+ * a byte; groups for bytes with codes that are eight apart. Eights are for AVX2, transposed codes for several columns;
+ * neither needs a tree.
  *
  * Lane order. For one column, a transposing tree adds up the products of eight vectors. It leaves the sums of blocks 0,
  * 2, 4, 6, 1, 3, 5, 7 in the lower eight lanes and the same plus 8 in the upper, on every instruction set. So the

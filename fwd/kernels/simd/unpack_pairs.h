@@ -111,6 +111,7 @@ INLINE void fields_q3_k(const uint8_t *span, int four, b64 codes[2])
 	}
 }
 
+/* Not plain, so that the products of two vectors are added at once, before any tree. */
 INLINE void fields_q8_0(const uint8_t *span, int four, b64 codes[2])
 {
 	const struct q8_0 *b = (const struct q8_0 *)span + four;

@@ -10,7 +10,6 @@
  *
  *	EIGHTS          1: decode.c takes some types' codes in eights (unpack_eights.h); a macro
  *	PAIRS           1: vd_dot_two() takes any codes; decode.c takes some types' in pairs (unpack_pairs.h); a macro
- *	ONE_STREAM      1: decode.c also has loops that read one row after the other without prefetches; a macro
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
  *	COLUMNS_ROWS    rows, and COLUMNS_SIDE columns, whose sums columns.c has in registers at once, for formats with
@@ -158,8 +157,6 @@ static inline b64 vb_fields(const void *p, int a, int b, int mask);
  * others, lowest first. */
 static inline b64 vb_bits(const void *p, const void *q, int value);
 
-/* the uint16 at p, p + step, p + 2·step and p + 3·step, side by side */
-static inline uint64_t four_u16s(const uint8_t *p, size_t step);
 static inline b16 vb_16(const void *p);                         /* 16 bytes at p */
 static inline b16 vb_two(uint64_t a, uint64_t b);               /* a's 8 bytes, then b's */
 static inline b16 vb_zip(uint64_t a, uint64_t b);               /* bytes of a and b in turn */
@@ -176,7 +173,20 @@ static inline void vi_indices(uint16_t to[16], const void *low, const void *high
 
 /* ---- scales of sixteen blocks, in lane order ---- */
 
+/* the uint16 at p, p + step, p + 2·step and p + 3·step, side by side, in a general register */
+static inline uint64_t four_u16s(const uint8_t *p, size_t step);
+static inline f32x16 vf_sixteen_f16s(b16 a, b16 b);             /* those of a, then those of b */
 static inline f32x16 vf_f16s(const uint8_t *p, size_t step);    /* the f16 at p + step·block */
+
+/* vf_f16s() by general registers. */
+static inline f32x16 vf_f16s_by_fours(const uint8_t *p, size_t step)
+{
+	const uint8_t *q = p + 8 * step;        /* lane order: even blocks, then odd ones */
+
+	return vf_sixteen_f16s(vb_two(four_u16s(p, 2 * step), four_u16s(p + step, 2 * step)),
+	                       vb_two(four_u16s(q, 2 * step), four_u16s(q + step, 2 * step)));
+}
+
 /* the f16 at p for blocks 0 to 7, the one at q for the others */
 static inline f32x16 vf_two_f16s(const void *p, const void *q);
 /* the same for two f16 at each */
