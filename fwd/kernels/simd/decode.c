@@ -285,7 +285,7 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
  * of the second list also have one for one column and rows of whole spans, and one for two columns, which takes a tenth
  * to a third less time than columns.c. Those of the third list have another one for one column and rows of whole spans.
  * It reads row after row without prefetches, for CPUs that have SYSTEM_ONE_STREAM (Zen 4: Q8_0 1.2 times as fast, Q6_K
- * 1.04; types with fewer bits gain 1.05 where memory is the limit, and lose as much where it is not).
+ * 1.04; types with fewer bits gain 3 to 8% with two threads, but lose up to 20% with one).
  * The third argument is the number of rows (or runs) that are multiplied side by side: two; one if unpacking takes most
  * of the time, or if memory is the limit, as with a byte or more a weight. With few registers (EIGHTS), two columns are
  * multiplied one run at a time (AVX2: TQ2_0 then takes 0.75 of the time, MXFP4 0.9, the others the same). */
@@ -318,8 +318,8 @@ TYPES_WITH_ALL_LOOPS(WIDE_TWO_RUNS)
 TYPES_WITH_ALL_LOOPS(TWO_COLUMNS)
 
 /* The most columns of a row that is read as a stream: beside it, the activations must stay in the first-level cache, as
- * loads from the second disturb the prefetchers. (Zen 4: 8,192 1.1 to 1.25 times as fast, 11,264 0.9 to 1.05, 14,336
- * 0.55 to 0.97.) */
+ * loads from the second disturb the prefetchers. (Zen 4: rows of 8,192 1.1 to 1.25 times as fast, 11,264 0.9 to 1.05,
+ * 14,336 0.55 to 0.97.) */
 enum { STREAM_MOST = 8192 };
 
 static void decode_codes(const struct product_job *j)
