@@ -139,9 +139,24 @@ EMULATED_SHIFT(slli_epi16)
 #undef _mm512_srli_epi16
 #define _mm512_srli_epi16 emulated_srli_epi16
 EMULATED_SHIFT(srli_epi16)
+#undef _mm512_mask_srli_epi16
+#define _mm512_mask_srli_epi16 emulated_mask_srli_epi16
+EMULATED(__m512i) emulated_mask_srli_epi16(__m512i other, __mmask32 mask, __m512i a, unsigned n)
+{
+	union emulated x = { other }, shifted = { emulated_srli_epi16(a, n) };
+
+	EMULATED_LANES(32)
+		if (mask >> i & 1)
+			x.u16[i] = shifted.u16[i];
+	return x.v;
+}
+
 #undef _mm512_slli_epi32
 #define _mm512_slli_epi32 emulated_slli_epi32
 EMULATED_SHIFT(slli_epi32)
+#undef _mm512_srai_epi32
+#define _mm512_srai_epi32 emulated_srai_epi32
+EMULATED_SHIFT(srai_epi32)
 #undef _mm512_srli_epi32
 #define _mm512_srli_epi32 emulated_srli_epi32
 EMULATED_SHIFT(srli_epi32)

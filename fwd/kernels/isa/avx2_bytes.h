@@ -17,10 +17,12 @@ INLINE void vb_transpose_quarters(b64 v[4])
 		v[i] = vi_of(t[i], t[i + 4]);
 }
 
-INLINE void vb_zip_quarters(b64 *v, b64 *w)
+INLINE void vb_split_nibbles(b64 v, b64 codes[2])
 {
-	vi_zip_halves(&v->a, &w->a);
-	vi_zip_halves(&v->b, &w->b);
+	codes[0] = vb_low(v);
+	codes[1] = vb_shr(v, 4, 15);
+	vi_zip_halves(&codes[0].a, &codes[1].a);
+	vi_zip_halves(&codes[0].b, &codes[1].b);
 }
 
 INLINE void vb_transpose(b64 v[8])

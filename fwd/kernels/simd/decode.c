@@ -80,27 +80,31 @@ INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size
 }
 
 #if !PAIRS      /* never called: no type has these orders */
+INLINE i32x16 vi_from_place(i32x16 sum, int place) { return sum; }
 INLINE void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 #endif
 
 /* Like half_sums(), for codes in quarters, fields or groups. Types with codes in quarters have one scale a block: for
- * them sum[i][0] is over whole blocks and sum[i][1] is zero. */
+ * them sum[i][0] is over whole blocks and sum[i][1] is zero. For one column or plane, it takes fewer shifts to bring
+ * sums back from their codes' places than codes (Zen 4: 0.97 of the time); for two, as many, and 1.03 of the time. */
 INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
-	int top = u.is_signed ? 255 : u.top;
+	int top = u.is_signed ? 255 : u.top, placed = u.placed && n == 1;
 
 	UNROLL
 	for (int c = 0; c < SPAN_VECTORS / 2; c++) {
 		b64 w[2];
 
-		u.four(p, c, w);
+		(placed ? u.placed : u.four)(p, c, w);
 		UNROLL
 		for (size_t i = 0; i < n; i++) {
 			const int8_t *q = x + i * SPAN + 128 * c;
 
 			v[i][c] = vd_dot_two(w[0], vb_load(q), w[1], vb_load(q + 64));
+			if (placed)
+				v[i][c] = vi_from_place(v[i][c], u.place[c]);
 			vd_fold_quarters(v[i], c);
 		}
 	}
@@ -160,37 +164,44 @@ INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, siz
 INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2]) { }
 #endif
 
-/* acc[column] += the products of a span. With DOT_AT_ONCE each vector of codes is multiplied as soon as it is
- * unpacked, and the scales are read last. */
-INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape shape, const char *x, f32x16 acc[2])
+/* For codes that are multiplied as soon as they are unpacked: activations take the signs of codebooks. */
+INLINE struct unpacker unpacker_at_once(struct unpacker u)
 {
-	size_t n = shape.columns * shape.planes, step = acts_span_bytes(shape.planes);
-	const int8_t *codes = (const int8_t *)x + shape.columns * step;
-	struct unpacked w;
-	struct scales s;
-	i32x16 sum[2][2];
-	int eights = EIGHTS && (u.order == ORDER_EIGHTS || u.read_rows);
-
-	if (!DOT_AT_ONCE) {
-		unpack_codes(u, p, w.codes);
-		u.read_scales(p, &w.s);
-		u = unpacker_of_memory(u);
-		p = (const uint8_t *)&w;
-	} else if (u.signs) {           /* the activations take the signs */
+	if (u.signs) {
 		u.top -= u.offset;
 		u.offset = 0;
 	}
-	if (eights)
+	return u;
+}
+
+INLINE int in_eights(struct unpacker u) { return EIGHTS && (u.order == ORDER_EIGHTS || u.read_rows); }
+
+/* sum[column or plane][half]: the integer sums of a span, as above. */
+INLINE void span_sums(struct unpacker u, const uint8_t *p, struct decode_shape s, const char *x, i32x16 sum[2][2])
+{
+	size_t n = s.columns * s.planes;
+	const int8_t *codes = (const int8_t *)x + s.columns * acts_span_bytes(s.planes);
+
+	if (in_eights(u))
 		eight_sums(u, p, codes + ORDER_EIGHTS * n * SPAN, n, sum);
 	else if (u.four)
 		pair_sums(u, p, codes + u.order * n * SPAN, n, sum);
 	else
 		half_sums(u, p, codes + ORDER_PLAIN * n * SPAN, n, sum);
+}
+
+/* acc[column] += the products of a span, from its integer sums. */
+INLINE void span_close(struct unpacker u, const uint8_t *p, struct decode_shape shape, const char *x,
+                       i32x16 sum[2][2], f32x16 acc[2])
+{
+	size_t step = acts_span_bytes(shape.planes);
+	struct scales s;
+
 	/* Keeps the compiler from reading the scales before the sums are done. In eights, it would spill them. With a
 	 * byte a weight, reading is the limit, and loads of scales that come first, in descending order, slow the CPU's
 	 * prefetchers down (Zen 4: Q8_0 1.05 times as fast). Unlike OPAQUE(), it is volatile, so that the compiler does
 	 * not move it up. */
-	if (eights || (DOT_AT_ONCE && u.bytes > SPAN))
+	if (in_eights(u) || (DOT_AT_ONCE && u.bytes > SPAN))
 		__asm__ volatile("" : "+r"(p));
 	u.read_scales(p, &s);
 	UNROLL
@@ -199,6 +210,24 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape sh
 
 		acc[c] = vf_fma(vf_load(at->dx), span_product(u, sum + c, &s, at, (int)shape.planes), acc[c]);
 	}
+}
+
+/* acc[column] += the products of a span. With DOT_AT_ONCE the scales are read last. */
+INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape s, const char *x, f32x16 acc[2])
+{
+	struct unpacked w;
+	i32x16 sum[2][2];
+
+	if (DOT_AT_ONCE) {
+		u = unpacker_at_once(u);
+	} else {
+		unpack_codes(u, p, w.codes);
+		u.read_scales(p, &w.s);
+		u = unpacker_of_memory(u);
+		p = (const uint8_t *)&w;
+	}
+	span_sums(u, p, s, x, sum);
+	span_close(u, p, s, x, sum, acc);
 }
 
 /* acc[row][column] += the products of span g of a set of rows. */
@@ -242,6 +271,50 @@ INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struc
 	return r;
 }
 
+/* decode_whole() for one column of a type that is slower to unpack than to read. The floats of a span are computed
+ * after the integer sums of the next one: each is a long chain of dependent instructions, and a CPU looks only a few
+ * hundred instructions ahead, which is one or two spans. (Zen 4, from memory: TQ2_0 1.1 times as fast, Q2_K 1.08, Q2_0
+ * and Q3_K 1.06, codebooks 1.03; types of four bits and more 0.87 to 1.0, although 1.03 in the cache. AVX2: 1.03 to
+ * 1.09.) */
+INLINE size_t decode_overlapped(struct unpacker u, struct decode_shape s, const struct product_job *j)
+{
+	struct row_set set = first_set(j, s.rows, j->w->row_bytes);
+	size_t step = acts_spans_bytes(s.planes, 1), last = j->w->cols / SPAN - 1, r = j->r0;
+
+	/* Few registers do not hold the sums of two planes, nor those of Q3_K (AVX2: 1.04 to 1.08 times the time). */
+	if (!DOT_AT_ONCE || (EIGHTS && (s.planes == 2 || (u.scales == 2 && !in_eights(u)))))
+		return decode_whole(u, s, j);
+	u = unpacker_at_once(u);
+	for (; r + s.rows <= j->r1; r += s.rows, set.start += s.rows * set.row_bytes) {
+		const uint8_t *p = set.start;
+		const char *x = j->x->data;
+		i32x16 sum[2][2][2];            /* [row], as in span_sums() */
+		f32x16 acc[2] = { vf_zero(), vf_zero() };
+
+		UNROLL
+		for (size_t i = 0; i < s.rows; i++)
+			span_sums(u, p + i * set.row_bytes, s, x, sum[i]);
+		for (size_t g = 0; g < last; g++, p += u.bytes, x += step)
+			UNROLL
+			for (size_t i = 0; i < s.rows; i++) {
+				const uint8_t *at = p + i * set.row_bytes;
+				i32x16 next[2][2];
+
+				prefetch_side(set, i, g * u.bytes, u.bytes);
+				span_sums(u, at + u.bytes, s, x + step, next);
+				span_close(u, at, s, x, sum[i], &acc[i]);
+				memcpy(sum[i], next, sizeof next);
+			}
+		UNROLL
+		for (size_t i = 0; i < s.rows; i++) {
+			prefetch_side(set, i, last * u.bytes, u.bytes);
+			span_close(u, p + i * set.row_bytes, s, x, sum[i], &acc[i]);
+			j->y[r + i] = vd_close(acc[i]);
+		}
+	}
+	return r;
+}
+
 /* decode_whole() for rows of any length, read in runs (struct row_run). For rows of whole spans it takes 3% more time.
  * Stops before a set of runs whose padding would be read past the end of the matrix; product_columns() takes that. */
 INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct product_job *j)
@@ -281,41 +354,49 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 	return r;
 }
 
-/* Each type has a loop for one column of one plane and one for a column of two planes, which read rows in runs. Those
- * of the second list also have one for one column and rows of whole spans, and one for two columns, which takes a tenth
- * to a third less time than columns.c. Those of the third list have another one for one column and rows of whole spans.
- * It reads row after row without prefetches, for CPUs that have SYSTEM_ONE_STREAM (Zen 4: Q8_0 1.2 times as fast, Q6_K
- * 1.04; types with fewer bits gain 3 to 8% with two threads, but lose up to 20% with one).
+/* Each type has loops for one column of one plane and of two, which read rows in runs, and a loop for one plane and
+ * rows of whole spans, which overlaps them if the type is slower to unpack than to read. Types of the second list have
+ * one for two planes, too. Those of the fourth have another for one plane, which reads row after row without
+ * prefetches, for CPUs that have SYSTEM_ONE_STREAM (Zen 4: Q8_0 1.2 times as fast, Q6_K 1.04; types with fewer bits
+ * gain 3 to 8% with two threads, but lose up to 20% with one). Those of the second and third also have one for two
+ * columns, which takes a tenth to a third less time than columns.c.
  * The third argument is the number of rows (or runs) that are multiplied side by side: two; one if unpacking takes most
  * of the time, or if memory is the limit, as with a byte or more a weight. With few registers (EIGHTS), two columns are
  * multiplied one run at a time (AVX2: TQ2_0 then takes 0.75 of the time, MXFP4 0.9, the others the same). */
-#define TYPES_WITH_RUNS(ROW) \
+#define TYPES_OF_SCATTERED_BITS(ROW) \
 	ROW(IQ2_XXS, iq2_xxs, 1) ROW(IQ2_XS, iq2_xs, 1) ROW(IQ2_S, iq2_s, 1) ROW(IQ3_XXS, iq3_xxs, 1) \
 	ROW(IQ3_S, iq3_s, 1) ROW(IQ1_S, iq1_s, 1) ROW(IQ1_M, iq1_m, 1) ROW(TQ1_0, tq1_0, 2) ROW(Q1_0, q1_0, 2) \
 	ROW(Q2_0, q2_0, 2)
-#define TYPES_WITH_ALL_LOOPS(ROW) \
+#define TYPES_OF_FEW_BITS(ROW) ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(TQ2_0, tq2_0, 2)
+#define TYPES_READ_FAST(ROW) \
 	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
-	ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) \
-	ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) ROW(TQ2_0, tq2_0, 2) ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
+	ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) \
+	ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
 #define TYPES_AS_A_STREAM(ROW) ROW(Q6_K, q6_k, 1) ROW(Q8_0, q8_0, 1)
+#define TYPES_OVERLAPPED(ROW) TYPES_OF_SCATTERED_BITS(ROW) TYPES_OF_FEW_BITS(ROW)
+#define TYPES_FOR_TWO(ROW) TYPES_OF_FEW_BITS(ROW) TYPES_READ_FAST(ROW)
 #define LOOP(decode, kind, name, ...) \
 	static size_t kind##_##name(const struct product_job *j) \
 	{ \
 		return decode(unpack_##name, (struct decode_shape){ __VA_ARGS__ }, j); \
 	}
+#define OVERLAPPED(NAME, name, rows) LOOP(decode_overlapped, whole, name, rows, 1, 1, 1)
+#define WIDE_OVERLAPPED(NAME, name, rows) LOOP(decode_overlapped, wide_whole, name, rows, 1, 2, 1)
 #define WHOLE(NAME, name, rows) LOOP(decode_whole, whole, name, rows, 1, 1, 1)
 #define STREAM(NAME, name, rows) LOOP(decode_whole, stream, name, rows, 1, 1, 0)
 #define RUNS(NAME, name, rows) LOOP(decode_runs, runs, name, rows, 1, 1, 1)
 #define TWO_COLUMNS(NAME, name, rows) LOOP(decode_runs, two_columns, name, EIGHTS ? 1 : rows, 2, 1, 1)
 #define WIDE_ONE_RUN(NAME, name, rows) LOOP(decode_runs, wide, name, 1, 1, 2, 1)
 #define WIDE_TWO_RUNS(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2, 1)
-TYPES_WITH_RUNS(RUNS)
-TYPES_WITH_RUNS(WIDE_ONE_RUN)
-TYPES_WITH_ALL_LOOPS(WHOLE)
+TYPES_OVERLAPPED(OVERLAPPED)
+TYPES_OF_FEW_BITS(WIDE_OVERLAPPED)
+TYPES_READ_FAST(WHOLE)
 TYPES_AS_A_STREAM(STREAM)
-TYPES_WITH_ALL_LOOPS(RUNS)
-TYPES_WITH_ALL_LOOPS(WIDE_TWO_RUNS)
-TYPES_WITH_ALL_LOOPS(TWO_COLUMNS)
+TYPES_OF_SCATTERED_BITS(RUNS)
+TYPES_OF_SCATTERED_BITS(WIDE_ONE_RUN)
+TYPES_FOR_TWO(RUNS)
+TYPES_FOR_TWO(WIDE_TWO_RUNS)
+TYPES_FOR_TWO(TWO_COLUMNS)
 
 /* The most columns of a row that is read as a stream: beside it, the activations must stay in the first-level cache, as
  * loads from the second disturb the prefetchers. (Zen 4: rows of 8,192 1.1 to 1.25 times as fast, 11,264 0.9 to 1.05,
@@ -330,23 +411,26 @@ static void decode_codes(const struct product_job *j)
 #define STREAM_ENTRY(NAME, name, rows) ENTRY(stream, NAME, name)
 #define RUNS_ENTRY(NAME, name, rows) ENTRY(runs, NAME, name)
 #define TWO_COLUMNS_ENTRY(NAME, name, rows) ENTRY(two_columns, NAME, name)
+#define WIDE_WHOLE_ENTRY(NAME, name, rows) ENTRY(wide_whole, NAME, name)
 #define WIDE_ENTRY(NAME, name, rows) ENTRY(wide, NAME, name)
-	static loop *const whole[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(WHOLE_ENTRY) },
+	static loop *const whole[FORMAT_LIMIT] = { TYPES_OVERLAPPED(WHOLE_ENTRY) TYPES_READ_FAST(WHOLE_ENTRY) },
 	        *const stream[FORMAT_LIMIT] = { TYPES_AS_A_STREAM(STREAM_ENTRY) },
-	        *const runs[FORMAT_LIMIT] = { TYPES_WITH_RUNS(RUNS_ENTRY) TYPES_WITH_ALL_LOOPS(RUNS_ENTRY) },
-	        *const two_columns[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(TWO_COLUMNS_ENTRY) },
-	        *const wide[FORMAT_LIMIT] = { TYPES_WITH_RUNS(WIDE_ENTRY) TYPES_WITH_ALL_LOOPS(WIDE_ENTRY) };
+	        *const runs[FORMAT_LIMIT] = { TYPES_OF_SCATTERED_BITS(RUNS_ENTRY) TYPES_FOR_TWO(RUNS_ENTRY) },
+	        *const two_columns[FORMAT_LIMIT] = { TYPES_FOR_TWO(TWO_COLUMNS_ENTRY) },
+	        *const wide_whole[FORMAT_LIMIT] = { TYPES_OF_FEW_BITS(WIDE_WHOLE_ENTRY) },
+	        *const wide[FORMAT_LIMIT] = { TYPES_OF_SCATTERED_BITS(WIDE_ENTRY) TYPES_FOR_TWO(WIDE_ENTRY) };
 #undef ENTRY
 	enum format_id id = j->w->format->id;
+	int whole_spans = j->w->cols % SPAN == 0;
 	loop *decode = NULL;
 	struct product_job rest = *j;
 
 	if (j->x->n == 1 && j->x->kind == ACTS_Q16)
-		decode = wide[id];
-	else if (j->x->n == 1 && j->w->cols % SPAN == 0 && j->w->cols <= STREAM_MOST && j->one_stream && stream[id])
+		decode = whole_spans && wide_whole[id] ? wide_whole[id] : wide[id];
+	else if (j->x->n == 1 && whole_spans && j->w->cols <= STREAM_MOST && j->one_stream && stream[id])
 		decode = stream[id];
 	else if (j->x->n == 1)
-		decode = j->w->cols % SPAN == 0 && whole[id] ? whole[id] : runs[id];
+		decode = whole_spans ? whole[id] : runs[id];
 	else if (j->x->n == 2 && j->x->kind != ACTS_Q16)
 		decode = two_columns[id];
 	if (decode)

@@ -33,9 +33,11 @@ INLINE void transposed_pairs(const uint8_t *span, b64 codes[SPAN_VECTORS])
 	vb_transpose_quarters(codes);
 	UNROLL
 	for (int i = 0; i < 4; i++) {
-		codes[i + 4] = vb_shr(codes[i], 4, 15);
-		codes[i] = vb_low(codes[i]);
-		vb_zip_quarters(&codes[i], &codes[i + 4]);
+		b64 of_halves[2];       /* of the blocks' first and second halves */
+
+		vb_split_nibbles(codes[i], of_halves);
+		codes[i] = of_halves[0];
+		codes[i + 4] = of_halves[1];
 	}
 }
 
