@@ -87,6 +87,19 @@ static struct matrix random_matrix(const struct format *f, size_t k, size_t rows
 
 /* ---- products ---- */
 
+/* Packs x[n][k] in parts, as threads would share them, the last part first. */
+static void pack(const struct kernels *t, struct acts *a, const float *x)
+{
+	size_t together = t->acts_together(a->kind, a->k, a->n);
+	size_t length = a->k > 4 * ACTS_PART ? 2 * ACTS_PART : ACTS_PART;
+
+	for (size_t c = 0; c < a->n; c += together)
+		for (size_t i = (a->k + length - 1) / length; i-- > 0; )
+			t->acts_pack(a, x + c * a->k, a->k, (struct acts_part){
+				c, c + together < a->n ? c + together : a->n,
+				i * length, (i + 1) * length < a->k ? (i + 1) * length : a->k });
+}
+
 /* y[n][rows], by one table, in row ranges as threads would take them. */
 static void product(const struct kernels *t, const struct matrix *w, const float *x, size_t n, int wide,
                     int one_stream, float *y)
@@ -95,8 +108,7 @@ static void product(const struct kernels *t, const struct matrix *w, const float
 	void *scratch = allocate(t->product_scratch(w->cols));
 
 	a.data = allocate(t->acts_bytes(a.kind, a.k, n));
-	for (size_t c = 0; c < n; c += t->acts_columns)
-		t->acts_pack(&a, x + c * w->cols, w->cols, c, c + t->acts_columns < n ? c + t->acts_columns : n);
+	pack(t, &a, x);
 	for (size_t r = 0; r < w->rows; r += 2 * KERNELS_ROWS) {
 		size_t end = r + 2 * KERNELS_ROWS < w->rows ? r + 2 * KERNELS_ROWS : w->rows;
 		struct product_job job = { .w = w, .x = &a, .r0 = r, .r1 = end, .y = y, .stride = w->rows,

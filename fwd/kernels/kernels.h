@@ -52,11 +52,18 @@ struct matrix {                 /* W[rows × cols], row-major in the mapping; bo
 /* Q8_I16: the integers of Q8 stored as int16, where a backend multiplies those faster. */
 enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };
 
+/* Elements [e0, e1) of columns [c0, c1). e0 is a multiple of ACTS_PART, and so is e1 unless it is k. */
+enum { ACTS_PART = 512 };
+
+struct acts_part {
+	size_t c0, c1, e0, e1;
+};
+
 /* A batch of activation columns, packed for products with one kind of weights. The backend defines the layout. */
 struct acts {
 	enum acts_kind kind;
 	size_t k, n;            /* elements of a column; columns of this batch, at least 1 */
-	/* acts_bytes(kind, k, n) bytes, 64-byte aligned, the caller's; acts_pack() writes all */
+	/* acts_bytes(kind, k, n) bytes, 64-byte aligned, the caller's; acts_pack() writes them */
 	void *data;
 };
 
@@ -174,11 +181,13 @@ struct kernels {
 	enum system_feature needs;      /* what the CPU must have */
 
 	/* Products. acts_bytes(): for up to n columns of k elements; a larger k may need less, so for several k
-	 * take the maximum. acts_pack() fills columns [c0, c1) from x[(c − c0)·stride ...]; c0 is a multiple of
-	 * acts_columns and so is c1 unless it is n, so that threads can share the work. */
+	 * take the maximum. acts_pack() packs a part of a batch, from x[(c − c0)·stride + e] for element e of
+	 * column c, so that threads can share the work. acts_together(): how many columns are packed together, at most
+	 * acts_columns; c0 is a multiple of it, and so is c1 unless it is n. */
 	size_t acts_columns;
+	size_t (*acts_together)(enum acts_kind kind, size_t k, size_t n);
 	size_t (*acts_bytes)(enum acts_kind kind, size_t k, size_t n);
-	void (*acts_pack)(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
+	void (*acts_pack)(struct acts *a, const float *x, size_t stride, struct acts_part part);
 
 	/* wide: the input of q, k and v: Q16 in place of Q8 */
 	enum acts_kind (*acts_kind)(const struct format *format, int wide);

@@ -156,7 +156,8 @@ static void rows_item(const struct op *op, const struct step *s, size_t item, si
 	}
 	for (size_t kind = 0; kind < ACTS_KINDS; kind++)
 		if (o->packed->wants[kind])
-			s->k->acts_pack(&o->packed->by_expert[kind][g.expert], x, stride, g.from, g.to);
+			s->k->acts_pack(&o->packed->by_expert[kind][g.expert], x, stride,
+				(struct acts_part){ g.from, g.to, 0, o->n });
 }
 
 const struct op_kind op_expert_rows = { .name = "expert_rows", .items = rows_items, .item = rows_item };

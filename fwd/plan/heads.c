@@ -23,7 +23,8 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	for (int kind = 0; kind < ACTS_KINDS; kind++)
 		if (o->packed->wants[kind])
 			s->k->acts_pack(&o->packed->by_expert[kind][head],
-				buffer_row(&o->in, s->first + from) + head * o->step, o->in.stride, from, to);
+				buffer_row(&o->in, s->first + from) + head * o->step, o->in.stride,
+				(struct acts_part){ from, to, 0, o->n });
 }
 
 const struct op_kind op_head_rows = { .name = "head_rows", .items = items, .item = item };

@@ -1,29 +1,59 @@
-/* rows: residual sums, norms, activations and packing. A work item is the rows that are packed together. */
+/* rows: residual sums, norms, activations and packing. A work item is the rows that are packed together, or some of
+ * their elements. */
 #include "kinds.h"
 
 #include <string.h>
 
 #include "lib/base/size.h"
 
+/* How the work is divided: rows of a work item, and parts of so many elements. */
+struct division {
+	size_t rows, parts, elements;
+};
+
+/* Whether an element of the result depends on no other element of its row. */
+static int by_element(const struct op_rows *o)
+{
+	return !o->norm.kind && !(o->branch.at && o->branch_norm.kind) && o->f != ROW_GATES && o->f != ROW_SPARSE;
+}
+
+/* Rows are divided into parts only if there are too few for the threads, as when one token is decoded. */
+static struct division divide(const struct op_rows *o, const struct step *s)
+{
+	struct division d = { .rows = 1, .parts = 1, .elements = o->n };
+	size_t groups, parts = size_divide_up(o->n, ACTS_PART);
+
+	for (int kind = 0; o->packed && kind < ACTS_KINDS; kind++)
+		if (o->packed->wants[kind])
+			d.rows = size_max(d.rows, s->k->acts_together(kind, o->n, s->n));
+	groups = size_divide_up(s->n, d.rows);
+	if (s->threads > 1 && by_element(o) && parts > 1 && groups < 2 * s->threads) {
+		d.elements = size_divide_up(parts, size_divide_up(2 * s->threads, groups)) * ACTS_PART;
+		d.parts = size_divide_up(o->n, d.elements);
+	}
+	return d;
+}
+
 static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_rows *o = op->bound;
+	struct division d = divide(o, s);
 
 	for (size_t kind = 0; o->packed && kind < ACTS_KINDS; kind++)
 		o->packed->acts[kind].n = s->n;
-	return size_divide_up(s->n, s->k->acts_columns);
+	return size_divide_up(s->n, d.rows) * d.parts;
 }
 
-static void add_branch(const struct op_rows *o, const struct kernels *k, float *x, float *branch)
+static void add_branch(const struct op_rows *o, const struct kernels *k, float *x, float *branch, size_t n)
 {
 	if (o->branch_norm.kind)
-		k->norm(&o->branch_norm, branch, branch, o->n);
+		k->norm(&o->branch_norm, branch, branch, n);
 	if (o->scale < 1 || o->scale > 1)
-		k->add_scaled(x, branch, o->scale, o->n);
+		k->add_scaled(x, branch, o->scale, n);
 	else
-		k->add(x, x, branch, o->n);
+		k->add(x, x, branch, n);
 	if (o->x_scale < 0 || o->x_scale > 0)
-		k->scale(x, x, o->x_scale, o->n);
+		k->scale(x, x, o->x_scale, n);
 }
 
 /* Norms the whole row, or each part of it with its own weights. */
@@ -75,41 +105,51 @@ static void apply_gates(const struct op_rows *o, const struct kernels *k, float 
 		k->scale(out + i * n, x + i * n, gate[i], n);
 }
 
+/* A row from element e on; NULL if the buffer is not set. */
+static float *part_of(const struct buffer *b, size_t row, size_t e)
+{
+	return b->at ? buffer_row(b, row) + e : NULL;
+}
+
 static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_rows *o = op->bound;
 	const struct kernels *k = s->k;
-	size_t from = item * k->acts_columns, to = size_min(from + k->acts_columns, s->n);
+	struct division d = divide(o, s);
+	struct acts_part p = { .c0 = item / d.parts * d.rows, .e0 = item % d.parts * d.elements };
+	size_t n;
 
-	for (size_t i = s->first + from; i < s->first + to; i++) {
-		float *x = buffer_row(&o->x, i), *in = buffer_row(&o->in, i), *out = buffer_row(&o->out, i);
-		float *up = o->up.at ? buffer_row(&o->up, i) : in + o->n;
+	p.c1 = size_min(p.c0 + d.rows, s->n);
+	p.e1 = size_min(p.e0 + d.elements, o->n);
+	n = p.e1 - p.e0;
+	for (size_t i = s->first + p.c0; i < s->first + p.c1; i++) {
+		float *in = part_of(&o->in, i, p.e0), *out = part_of(&o->out, i, p.e0);
+		float *up = o->up.at ? part_of(&o->up, i, p.e0) : in + o->n;
 
 		if (o->norm_first)
 			norm_row(o, k, up, up);
 		if (o->branch.at)
-			add_branch(o, k, x, buffer_row(&o->branch, i));
+			add_branch(o, k, part_of(&o->x, i, p.e0), part_of(&o->branch, i, p.e0), n);
 		if (o->f == ROW_UNARY)
-			k->unary(o->unary, out, in, o->n);
+			k->unary(o->unary, out, in, n);
 		else if (o->f == ROW_GLU)
-			rows_glu(k, o->unary, o->limit, out, in, up, o->n);
+			rows_glu(k, o->unary, o->limit, out, in, up, n);
 		else if (o->f == ROW_GATES)
 			apply_gates(o, k, out, in, up);
 		else if (o->f == ROW_XIELU)
-			k->xielu(&o->xielu, out, in, o->n);
+			k->xielu(&o->xielu, out, in, n);
 		else if (o->f == ROW_CLAMP)
-			k->clamp(out, o->most, o->n);
+			k->clamp(out, o->most, n);
 		else if (o->f == ROW_SPARSE)
-			k->sparsify(out, o->most, o->n);
+			k->sparsify(out, o->most, n);
 		else if (o->f == ROW_TANH)
-			k->cap(out, 1, o->n);
+			k->cap(out, 1, n);
 		if (o->norm.kind && !o->norm_first)
 			norm_row(o, k, o->f == ROW_SAME ? in : out, out);
 	}
 	for (size_t kind = 0; o->packed && kind < ACTS_KINDS; kind++)
 		if (o->packed->wants[kind])
-			k->acts_pack(&o->packed->acts[kind], buffer_row(&o->out, s->first + from), o->out.stride, from,
-				to);
+			k->acts_pack(&o->packed->acts[kind], buffer_row(&o->out, s->first + p.c0), o->out.stride, p);
 }
 
 const struct op_kind op_rows = { .name = "rows", .items = items, .item = item };

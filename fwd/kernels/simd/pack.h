@@ -355,16 +355,20 @@ static void quantise_span(const struct acts *a, const float *x, size_t g, struct
 		quantise(ACTS_Q8, 0, x, q);
 }
 
-/* Packs x[i·stride ...] as columns c + i of a tile. The tile may have a few columns more; they are zeros, and their
- * products are not stored. */
-static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
+_Static_assert((int)ACTS_PART == (int)SPAN, "parts are whole spans");
+
+/* Packs elements [e0, e1) of x[i·stride ...] as columns c + i of a tile. The tile may have a few columns more; they are
+ * zeros, and their products are not stored. */
+static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns, size_t e0, size_t e1)
 {
 	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);
 	struct quantised q[ACTS_COLUMNS];
 
 	residue_places(blocks, first);
+	for (size_t i = 0; i < 16; i++)
+		first[i] += e0 / SPAN;
 	memset(q, 0, sizeof q);
-	for (size_t g = 0; g * 16 < blocks; g++) {
+	for (size_t g = e0 / SPAN; g * SPAN < e1; g++) {
 		for (size_t i = 0; i < columns; i++)
 			quantise_span(a, x + i * stride, g, &q[i]);
 		place_tile(a->kind, q, width, acts_tile(a, c), acts_extras(a, c), first,
@@ -374,17 +378,20 @@ static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, s
 	}
 }
 
-static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
+static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns, size_t e0,
+                            size_t e1)
 {
 	size_t k = a->k, width = tile_width(c, a->n), first[16];
 	float *tile = (float *)a->data + c * k;
 	i32x16 v[16];
 
 	residue_places(k, first);
-	for (size_t i = 0; i < 16; i++)
+	for (size_t i = 0; i < 16; i++) {
+		first[i] += e0 / 16;
 		v[i] = vi_zero();
-	for (size_t e = 0; e < k; e += 16) {
-		size_t count = k - e < 16 ? k - e : 16;
+	}
+	for (size_t e = e0; e < e1; e += 16) {
+		size_t count = e1 - e < 16 ? e1 - e : 16;
 
 		for (size_t i = 0; i < columns; i++) {
 			const float *p = x + i * stride + e;
@@ -399,21 +406,27 @@ static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_
 	}
 }
 
-static void vector_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1)
+static size_t vector_acts_together(enum acts_kind kind, size_t k, size_t n)
 {
-	size_t step = acts_few(a->kind, a->k, a->n) ? 1 : ACTS_COLUMNS, k = a->k, padded = (k + 15) / 16 * 16;
+	return acts_few(kind, k, n) ? 1 : ACTS_COLUMNS;
+}
+
+static void vector_acts_pack(struct acts *a, const float *x, size_t stride, struct acts_part part)
+{
+	size_t step = vector_acts_together(a->kind, a->k, a->n), padded = (a->k + 15) / 16 * 16, e1 = part.e1;
 	struct quantised q;
 
-	for (size_t c = c0; c < c1; c += step, x += step * stride) {
-		size_t columns = c1 - c < step ? c1 - c : step;
+	for (size_t c = part.c0; c < part.c1; c += step, x += step * stride) {
+		size_t columns = size_min(part.c1 - c, step);
+		float *floats = (float *)a->data + c * padded;
 
-		if (!acts_few(a->kind, a->k, a->n))
-			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, c, columns);
+		if (step > 1)
+			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, c, columns, part.e0, e1);
 		else if (a->kind == ACTS_F32) {
-			memcpy((float *)a->data + c * padded, x, k * sizeof *x);
-			memset((float *)a->data + c * padded + k, 0, (padded - k) * sizeof *x);
+			memcpy(floats + part.e0, x + part.e0, (e1 - part.e0) * sizeof *x);
+			memset(floats + e1, 0, e1 == a->k ? (padded - e1) * sizeof *x : 0);
 		} else
-			for (size_t g = 0; g * SPAN < k; g++) {
+			for (size_t g = part.e0 / SPAN; g * SPAN < e1; g++) {
 				quantise_span(a, x, g, &q);
 				place_span(a, &q, c, g);
 			}

@@ -27,7 +27,8 @@ static void vector_product(const struct product_job *job)
 
 const struct kernels ISA_NAME(kernels, ISA) = {
 	.name = ISA_STRING(ISA), .needs = NEEDS,
-	.acts_columns = ACTS_COLUMNS, .acts_kind = vector_acts_kind, .acts_bytes = vector_acts_bytes,
+	.acts_columns = ACTS_COLUMNS, .acts_together = vector_acts_together,
+	.acts_kind = vector_acts_kind, .acts_bytes = vector_acts_bytes,
 	.acts_pack = vector_acts_pack,
 	.product_scratch = product_many_scratch, .product = vector_product,
 	.norm = vector_norm, .add = vector_add,

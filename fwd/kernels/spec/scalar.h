@@ -10,7 +10,8 @@ float scalar_tree(const float acc[16]);         /* the sum of 16 accumulators: 8
 /* scalar_product.c */
 enum acts_kind scalar_acts_kind(const struct format *format, int wide);
 size_t scalar_acts_bytes(enum acts_kind kind, size_t k, size_t n);
-void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
+size_t scalar_acts_together(enum acts_kind kind, size_t k, size_t n);
+void scalar_acts_pack(struct acts *a, const float *x, size_t stride, struct acts_part part);
 size_t scalar_product_scratch(size_t k);
 void scalar_product(const struct product_job *job);
 

@@ -99,13 +99,18 @@ static void pack_block(enum acts_kind kind, const float x[32], struct acts_block
 		(kind == ACTS_Q8 ? pack_q8 : pack_q16)(x, max, b);
 }
 
-void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1)
+size_t scalar_acts_together(enum acts_kind kind, size_t k, size_t n)
 {
-	for (size_t c = c0; c < c1; c++, x += stride)
+	return 1;
+}
+
+void scalar_acts_pack(struct acts *a, const float *x, size_t stride, struct acts_part part)
+{
+	for (size_t c = part.c0; c < part.c1; c++, x += stride)
 		if (a->kind == ACTS_F32)
-			memcpy((float *)a->data + c * a->k, x, a->k * sizeof *x);
+			memcpy((float *)a->data + c * a->k + part.e0, x + part.e0, (part.e1 - part.e0) * sizeof *x);
 		else
-			for (size_t b = 0; b < a->k / 32; b++)
+			for (size_t b = part.e0 / 32; b < part.e1 / 32; b++)
 				pack_block(a->kind, x + b * 32,
 				           (struct acts_block *)a->data + c * (a->k / 32) + b);
 }
