@@ -355,11 +355,11 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 }
 
 /* Each type has loops for one column of one plane and of two, which read rows in runs, and a loop for one plane and
- * rows of whole spans, which overlaps them if the type is slower to unpack than to read. Types of the second list have
- * one for two planes, too. Those of the fourth have another for one plane, which reads row after row without
- * prefetches, for CPUs that have SYSTEM_ONE_STREAM (Zen 4: Q8_0 1.2 times as fast, Q6_K 1.04; types with fewer bits
- * gain 3 to 8% with two threads, but lose up to 20% with one). Those of the second and third also have one for two
- * columns, which takes a tenth to a third less time than columns.c.
+ * rows of whole spans, which overlaps them if the type is slower to unpack than to read. Types of the second and third
+ * list have one for two planes, too (AVX2: IQ4_XS, MXFP4 and NVFP4 1.1 to 1.2 times as fast as in runs, others 1.02),
+ * and one for two columns, which takes a tenth to a third less time than columns.c. Those of the fourth have another
+ * for one plane, which reads row after row without prefetches, for CPUs that have SYSTEM_ONE_STREAM (Zen 4: Q8_0 1.2
+ * times as fast, Q6_K 1.04; types with fewer bits gain 3 to 8% with two threads, but lose up to 20% with one).
  * The third argument is the number of rows (or runs) that are multiplied side by side: two; one if unpacking takes most
  * of the time, or if memory is the limit, as with a byte or more a weight. With few registers (EIGHTS), two columns are
  * multiplied one run at a time (AVX2: TQ2_0 then takes 0.75 of the time, MXFP4 0.9, the others the same). */
@@ -383,6 +383,7 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 #define OVERLAPPED(NAME, name, rows) LOOP(decode_overlapped, whole, name, rows, 1, 1, 1)
 #define WIDE_OVERLAPPED(NAME, name, rows) LOOP(decode_overlapped, wide_whole, name, rows, 1, 2, 1)
 #define WHOLE(NAME, name, rows) LOOP(decode_whole, whole, name, rows, 1, 1, 1)
+#define WIDE_WHOLE(NAME, name, rows) LOOP(decode_whole, wide_whole, name, 2, 1, 2, 1)
 #define STREAM(NAME, name, rows) LOOP(decode_whole, stream, name, rows, 1, 1, 0)
 #define RUNS(NAME, name, rows) LOOP(decode_runs, runs, name, rows, 1, 1, 1)
 #define TWO_COLUMNS(NAME, name, rows) LOOP(decode_runs, two_columns, name, EIGHTS ? 1 : rows, 2, 1, 1)
@@ -391,6 +392,7 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 TYPES_OVERLAPPED(OVERLAPPED)
 TYPES_OF_FEW_BITS(WIDE_OVERLAPPED)
 TYPES_READ_FAST(WHOLE)
+TYPES_READ_FAST(WIDE_WHOLE)
 TYPES_AS_A_STREAM(STREAM)
 TYPES_OF_SCATTERED_BITS(RUNS)
 TYPES_OF_SCATTERED_BITS(WIDE_ONE_RUN)
@@ -417,7 +419,7 @@ static void decode_codes(const struct product_job *j)
 	        *const stream[FORMAT_LIMIT] = { TYPES_AS_A_STREAM(STREAM_ENTRY) },
 	        *const runs[FORMAT_LIMIT] = { TYPES_OF_SCATTERED_BITS(RUNS_ENTRY) TYPES_FOR_TWO(RUNS_ENTRY) },
 	        *const two_columns[FORMAT_LIMIT] = { TYPES_FOR_TWO(TWO_COLUMNS_ENTRY) },
-	        *const wide_whole[FORMAT_LIMIT] = { TYPES_OF_FEW_BITS(WIDE_WHOLE_ENTRY) },
+	        *const wide_whole[FORMAT_LIMIT] = { TYPES_FOR_TWO(WIDE_WHOLE_ENTRY) },
 	        *const wide[FORMAT_LIMIT] = { TYPES_OF_SCATTERED_BITS(WIDE_ENTRY) TYPES_FOR_TWO(WIDE_ENTRY) };
 #undef ENTRY
 	enum format_id id = j->w->format->id;
