@@ -52,9 +52,9 @@ struct matrix {                 /* W[rows × cols], row-major in the mapping; bo
 /* Q8_I16: the integers of Q8 stored as int16, where a backend multiplies those faster. */
 enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };
 
-/* Elements [e0, e1) of columns [c0, c1). e0 is a multiple of ACTS_PART, and so is e1 unless it is k. */
-enum { ACTS_PART = 512 };
+enum { ACTS_PART = 512 };        /* parts of columns begin at multiples of this */
 
+/* Elements [e0, e1) of columns [c0, c1). e1 is a multiple of ACTS_PART, too, unless it is k. */
 struct acts_part {
 	size_t c0, c1, e0, e1;
 };
@@ -182,8 +182,8 @@ struct kernels {
 
 	/* Products. acts_bytes(): for up to n columns of k elements; a larger k may need less, so for several k
 	 * take the maximum. acts_pack() packs a part of a batch, from x[(c − c0)·stride + e] for element e of
-	 * column c, so that threads can share the work. acts_together(): how many columns are packed together, at most
-	 * acts_columns; c0 is a multiple of it, and so is c1 unless it is n. */
+	 * column c, so that threads can share the work. acts_together(): columns of a batch of n that one call has to
+	 * pack; it divides acts_columns, whatever k and n are. c0 is a multiple of it, and so is c1 unless it is n. */
 	size_t acts_columns;
 	size_t (*acts_together)(enum acts_kind kind, size_t k, size_t n);
 	size_t (*acts_bytes)(enum acts_kind kind, size_t k, size_t n);

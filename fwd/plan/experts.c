@@ -33,7 +33,7 @@ static void sort(struct routing *r, size_t rows)
 	r->first[0] = 0;
 }
 
-/* Divides the rows of each expert into groups of as many as the kernels pack together. */
+/* Divides the rows of each expert into groups of up to `columns`. */
 static void divide(struct routing *r, size_t columns)
 {
 	r->n_groups = 0;

@@ -1,5 +1,5 @@
-/* head_rows: packs rows for products that have a separate matrix for each head. A work item is as many rows of one head
- * as are packed together. */
+/* head_rows: packs rows for products that have a separate matrix for each head. A work item is up to acts_columns rows
+ * of one head. */
 #include "kinds.h"
 
 #include "lib/base/size.h"

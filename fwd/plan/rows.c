@@ -6,7 +6,8 @@
 
 #include "lib/base/size.h"
 
-/* How the work is divided: rows of a work item, and parts of so many elements. */
+/* How the work is divided. rows: of a work item; parts: work items that share the same rows; elements: of a part, but
+ * for the last. */
 struct division {
 	size_t rows, parts, elements;
 };
@@ -124,7 +125,7 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	n = p.e1 - p.e0;
 	for (size_t i = s->first + p.c0; i < s->first + p.c1; i++) {
 		float *in = part_of(&o->in, i, p.e0), *out = part_of(&o->out, i, p.e0);
-		float *up = o->up.at ? part_of(&o->up, i, p.e0) : in + o->n;
+		float *up = o->up.at || o->f != ROW_GLU ? part_of(&o->up, i, p.e0) : in + o->n;
 
 		if (o->norm_first)
 			norm_row(o, k, up, up);

@@ -6,8 +6,8 @@
 static inline b64 vb_load(const void *p) { return _mm512_loadu_si512(p); }
 static inline void vb_store(void *p, b64 v) { _mm512_storeu_si512(p, v); }
 
-/* With one shuffle across quarters, as these use the ports of the multiplications (Zen 4, against two of two vectors:
- * four columns of Q4_K take 0.97 of the time). */
+/* One shuffle across quarters in place of two: they compete with multiplications for ports (Zen 4: four columns of Q4_K
+ * take 0.97 of the time). */
 INLINE void vb_split_nibbles(b64 v, b64 codes[2])
 {
 	const __mmask32 high = 0xff00ff00;      /* the words of the second and fourth quarters */

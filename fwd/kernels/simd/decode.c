@@ -34,6 +34,7 @@ INLINE struct unpacker unpacker_of_memory(struct unpacker u)
 	u.read_rows = NULL;
 	u.signs = 0;
 	u.four = u.four ? four_of_memory : NULL;
+	u.placed = NULL;
 	u.read_scales = scales_of_memory;
 	return u;
 }
@@ -86,8 +87,9 @@ INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 #endif
 
 /* Like half_sums(), for codes in quarters, fields or groups. Types with codes in quarters have one scale a block: for
- * them sum[i][0] is over whole blocks and sum[i][1] is zero. For one column or plane, it takes fewer shifts to bring
- * sums back from their codes' places than codes (Zen 4: 0.97 of the time); for two, as many, and 1.03 of the time. */
+ * them sum[i][0] is over whole blocks and sum[i][1] is zero. With one column or plane, codes stay in their places
+ * and the sums are shifted instead: half as many shifts (Zen 4: 0.97 of the time). With two, it would be as many, and
+ * 1.03 of the time. */
 INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
@@ -164,7 +166,7 @@ INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, siz
 INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2]) { }
 #endif
 
-/* For codes that are multiplied as soon as they are unpacked: activations take the signs of codebooks. */
+/* With DOT_AT_ONCE, the activations take the signs of codebooks, so that codes need no offset. */
 INLINE struct unpacker unpacker_at_once(struct unpacker u)
 {
 	if (u.signs) {
@@ -281,7 +283,7 @@ INLINE size_t decode_overlapped(struct unpacker u, struct decode_shape s, const 
 	struct row_set set = first_set(j, s.rows, j->w->row_bytes);
 	size_t step = acts_spans_bytes(s.planes, 1), last = j->w->cols / SPAN - 1, r = j->r0;
 
-	/* Few registers do not hold the sums of two planes, nor those of Q3_K (AVX2: 1.04 to 1.08 times the time). */
+	/* Too few registers for the sums of two planes, or for those of Q3_K (AVX2: 1.04 to 1.08 times the time). */
 	if (!DOT_AT_ONCE || (EIGHTS && (s.planes == 2 || (u.scales == 2 && !in_eights(u)))))
 		return decode_whole(u, s, j);
 	u = unpacker_at_once(u);
@@ -354,27 +356,34 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 	return r;
 }
 
-/* Each type has loops for one column of one plane and of two, which read rows in runs, and a loop for one plane and
- * rows of whole spans, which overlaps them if the type is slower to unpack than to read. Types of the second and third
- * list have one for two planes, too (AVX2: IQ4_XS, MXFP4 and NVFP4 1.1 to 1.2 times as fast as in runs, others 1.02),
- * and one for two columns, which takes a tenth to a third less time than columns.c. Those of the fourth have another
- * for one plane, which reads row after row without prefetches, for CPUs that have SYSTEM_ONE_STREAM (Zen 4: Q8_0 1.2
- * times as fast, Q6_K 1.04; types with fewer bits gain 3 to 8% with two threads, but lose up to 20% with one).
+/* The loops of a type:
+ *	runs            one column of one plane, rows in runs
+ *	wide            the same for two planes
+ *	whole           one column of one plane, rows of whole spans; adjacent spans overlap if the type is slower to
+ *	                unpack than to read
+ *	wide_whole      the same for two planes (AVX2: IQ4_XS, MXFP4 and NVFP4 1.1 to 1.2 times as fast as in runs);
+ *	                not for TYPES_WITH_FEW_LOOPS
+ *	two_columns     two columns of one plane, rows in runs: a tenth to a third less time than columns.c; not for
+ *	                TYPES_WITH_FEW_LOOPS
+ *	stream          like whole, but row after row without prefetches, for CPUs that have SYSTEM_ONE_STREAM (Zen 4:
+ *	                Q8_0 1.2 times as fast, Q6_K 1.04; types with fewer bits gain 3 to 8% with two threads, but
+ *	                lose up to 20% with one)
  * The third argument is the number of rows (or runs) that are multiplied side by side: two; one if unpacking takes most
- * of the time, or if memory is the limit, as with a byte or more a weight. With few registers (EIGHTS), two columns are
- * multiplied one run at a time (AVX2: TQ2_0 then takes 0.75 of the time, MXFP4 0.9, the others the same). */
-#define TYPES_OF_SCATTERED_BITS(ROW) \
+ * of the time, or if memory is the limit, as with a byte or more a weight. With two planes, it is two, or one for
+ * TYPES_WITH_FEW_LOOPS, unless spans overlap. With few registers (EIGHTS), two columns are multiplied one run at a time
+ * (AVX2: TQ2_0 then takes 0.75 of the time, MXFP4 0.9, the others the same). */
+#define TYPES_WITH_FEW_LOOPS(ROW) \
 	ROW(IQ2_XXS, iq2_xxs, 1) ROW(IQ2_XS, iq2_xs, 1) ROW(IQ2_S, iq2_s, 1) ROW(IQ3_XXS, iq3_xxs, 1) \
 	ROW(IQ3_S, iq3_s, 1) ROW(IQ1_S, iq1_s, 1) ROW(IQ1_M, iq1_m, 1) ROW(TQ1_0, tq1_0, 2) ROW(Q1_0, q1_0, 2) \
 	ROW(Q2_0, q2_0, 2)
-#define TYPES_OF_FEW_BITS(ROW) ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(TQ2_0, tq2_0, 2)
-#define TYPES_READ_FAST(ROW) \
+#define TYPES_SLOW(ROW) ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(TQ2_0, tq2_0, 2)
+#define TYPES_FAST(ROW) \
 	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
 	ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) \
 	ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
 #define TYPES_AS_A_STREAM(ROW) ROW(Q6_K, q6_k, 1) ROW(Q8_0, q8_0, 1)
-#define TYPES_OVERLAPPED(ROW) TYPES_OF_SCATTERED_BITS(ROW) TYPES_OF_FEW_BITS(ROW)
-#define TYPES_FOR_TWO(ROW) TYPES_OF_FEW_BITS(ROW) TYPES_READ_FAST(ROW)
+#define TYPES_SLOW_TO_UNPACK(ROW) TYPES_WITH_FEW_LOOPS(ROW) TYPES_SLOW(ROW)
+#define TYPES_WITH_ALL_LOOPS(ROW) TYPES_SLOW(ROW) TYPES_FAST(ROW)
 #define LOOP(decode, kind, name, ...) \
 	static size_t kind##_##name(const struct product_job *j) \
 	{ \
@@ -389,16 +398,16 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 #define TWO_COLUMNS(NAME, name, rows) LOOP(decode_runs, two_columns, name, EIGHTS ? 1 : rows, 2, 1, 1)
 #define WIDE_ONE_RUN(NAME, name, rows) LOOP(decode_runs, wide, name, 1, 1, 2, 1)
 #define WIDE_TWO_RUNS(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2, 1)
-TYPES_OVERLAPPED(OVERLAPPED)
-TYPES_OF_FEW_BITS(WIDE_OVERLAPPED)
-TYPES_READ_FAST(WHOLE)
-TYPES_READ_FAST(WIDE_WHOLE)
+TYPES_SLOW_TO_UNPACK(OVERLAPPED)
+TYPES_SLOW(WIDE_OVERLAPPED)
+TYPES_FAST(WHOLE)
+TYPES_FAST(WIDE_WHOLE)
 TYPES_AS_A_STREAM(STREAM)
-TYPES_OF_SCATTERED_BITS(RUNS)
-TYPES_OF_SCATTERED_BITS(WIDE_ONE_RUN)
-TYPES_FOR_TWO(RUNS)
-TYPES_FOR_TWO(WIDE_TWO_RUNS)
-TYPES_FOR_TWO(TWO_COLUMNS)
+TYPES_WITH_FEW_LOOPS(RUNS)
+TYPES_WITH_FEW_LOOPS(WIDE_ONE_RUN)
+TYPES_WITH_ALL_LOOPS(RUNS)
+TYPES_WITH_ALL_LOOPS(WIDE_TWO_RUNS)
+TYPES_WITH_ALL_LOOPS(TWO_COLUMNS)
 
 /* The most columns of a row that is read as a stream: beside it, the activations must stay in the first-level cache, as
  * loads from the second disturb the prefetchers. (Zen 4: rows of 8,192 1.1 to 1.25 times as fast, 11,264 0.9 to 1.05,
@@ -415,12 +424,12 @@ static void decode_codes(const struct product_job *j)
 #define TWO_COLUMNS_ENTRY(NAME, name, rows) ENTRY(two_columns, NAME, name)
 #define WIDE_WHOLE_ENTRY(NAME, name, rows) ENTRY(wide_whole, NAME, name)
 #define WIDE_ENTRY(NAME, name, rows) ENTRY(wide, NAME, name)
-	static loop *const whole[FORMAT_LIMIT] = { TYPES_OVERLAPPED(WHOLE_ENTRY) TYPES_READ_FAST(WHOLE_ENTRY) },
+	static loop *const whole[FORMAT_LIMIT] = { TYPES_SLOW_TO_UNPACK(WHOLE_ENTRY) TYPES_FAST(WHOLE_ENTRY) },
 	        *const stream[FORMAT_LIMIT] = { TYPES_AS_A_STREAM(STREAM_ENTRY) },
-	        *const runs[FORMAT_LIMIT] = { TYPES_OF_SCATTERED_BITS(RUNS_ENTRY) TYPES_FOR_TWO(RUNS_ENTRY) },
-	        *const two_columns[FORMAT_LIMIT] = { TYPES_FOR_TWO(TWO_COLUMNS_ENTRY) },
-	        *const wide_whole[FORMAT_LIMIT] = { TYPES_FOR_TWO(WIDE_WHOLE_ENTRY) },
-	        *const wide[FORMAT_LIMIT] = { TYPES_OF_SCATTERED_BITS(WIDE_ENTRY) TYPES_FOR_TWO(WIDE_ENTRY) };
+	        *const runs[FORMAT_LIMIT] = { TYPES_WITH_FEW_LOOPS(RUNS_ENTRY) TYPES_WITH_ALL_LOOPS(RUNS_ENTRY) },
+	        *const two_columns[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(TWO_COLUMNS_ENTRY) },
+	        *const wide_whole[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(WIDE_WHOLE_ENTRY) },
+	        *const wide[FORMAT_LIMIT] = { TYPES_WITH_FEW_LOOPS(WIDE_ENTRY) TYPES_WITH_ALL_LOOPS(WIDE_ENTRY) };
 #undef ENTRY
 	enum format_id id = j->w->format->id;
 	int whole_spans = j->w->cols % SPAN == 0;

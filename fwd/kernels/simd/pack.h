@@ -424,7 +424,8 @@ static void vector_acts_pack(struct acts *a, const float *x, size_t stride, stru
 			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, c, columns, part.e0, e1);
 		else if (a->kind == ACTS_F32) {
 			memcpy(floats + part.e0, x + part.e0, (e1 - part.e0) * sizeof *x);
-			memset(floats + e1, 0, e1 == a->k ? (padded - e1) * sizeof *x : 0);
+			if (e1 == a->k)
+				memset(floats + e1, 0, (padded - e1) * sizeof *x);
 		} else
 			for (size_t g = part.e0 / SPAN; g * SPAN < e1; g++) {
 				quantise_span(a, x, g, &q);

@@ -90,6 +90,7 @@ INLINE void fields_of(const uint8_t *qs, const uint8_t *qs2, int right, int mask
 	}
 FIELDS_OF_TWO_BITS(q2_k)
 FIELDS_OF_TWO_BITS(tq2_0)
+#undef FIELDS_OF_TWO_BITS
 
 /* The third bits are four bits of a byte. Codes become nibbles: of blocks 0 and 2, then of 1 and 3. */
 INLINE void nibbles_q3_k(const uint8_t *span, int odd, b64 nibbles[2])

@@ -232,7 +232,7 @@ static inline b64 vb_quarter_fields(const void *p, int a, int mask);
 /* v: the first halves of v's quarters and of w's in turn; w: the second halves. A quarter is sixteen bytes. */
 static inline void vb_zip_halves(b64 *v, b64 *w);
 
-static inline i32x16 vi_from_place(i32x16 sum, int place);      /* sums times 1 << place, divided by that */
+static inline i32x16 vi_from_place(i32x16 sum, int place);      /* sum / 2^place; sum is a multiple of 2^place */
 /* From the products of a span in fields or in groups, sum[2]: over the first and the second halves of blocks, in lane
  * order. */
 static inline void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2]);
@@ -266,8 +266,8 @@ static inline void vd_eight_sums(struct eights_shape s, const i32x8 *v, int four
 
 /* Transposes, in each sixteen bytes, the 4×4 matrix of 32-bit words whose row j is in v[j]. */
 static inline void vb_transpose_quarters(b64 v[4]);
-/* codes[0]: the low nibbles of v's first quarter, the high ones of the first, then the low and the high ones of the
- * third; codes[1]: those of the second and fourth. */
+/* codes[0], by quarters: the low and the high nibbles of v's first quarter, the low and the high ones of its third;
+ * codes[1]: those of its second and fourth. */
 static inline void vb_split_nibbles(b64 v, b64 codes[2]);
 
 /* Codes of two blocks in each become codes of all sixteen: elements 4j to 4j + 3 in v[j], in lane order. */
