@@ -60,9 +60,9 @@ static inline void advance(struct column_ahead *a)
 }
 
 /* to.acc[row][column] = to.from[row][column] + the products of unpacked spans of COLUMNS_ROWS rows with s.columns
- * columns of activations, the first at x. */
+ * columns of activations, the first at x. late: the rows' spans, if the scales are still to be unpacked; or NULL. */
 INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_ahead a, int planes,
-                        const struct unpacked *w, const char *x, struct column_sums to)
+                        const struct unpacked *w, const uint8_t *const *late, const char *x, struct column_sums to)
 {
 	i32x16 sum[2][2][COLUMNS_ROWS][COLUMNS_SIDE];   /* [plane][half] */
 	int bias = u.is_signed ? SIGNED_BIAS : u.offset, bias_first = COLUMNS_ROWS > 1 && bias;
@@ -90,8 +90,16 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, struct column_
 		}
 	UNROLL
 	for (int r = 0; r < COLUMNS_ROWS; r++, to.acc += to.acc_step, to.from += to.from_step) {
-		struct scales scales = w[r].s;
+		struct scales scales;
 
+		if (late) {
+			const uint8_t *span = late[r];
+
+			OPAQUE(span);   /* otherwise the compiler unpacks them first */
+			u.read_scales(span, &scales);
+		} else {
+			scales = w[r].s;
+		}
 		/* Otherwise the compiler loads the sums, or zeros, before it multiplies, and registers run out. */
 		OPAQUE(to.from);
 		UNROLL
@@ -130,8 +138,9 @@ INLINE struct column_sums sums_at(f32x16 *acc, size_t n, int begins)
 	return (struct column_sums){ acc, begins ? zeros : acc, n, begins ? 0 : n };
 }
 
-/* acc[row][column] += the products of all rows and columns; the first span's products replace what is in acc. */
-INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const struct span_job *j, f32x16 *acc)
+/* acc[row][column] += the products of all rows and columns; the first span's products replace what is in acc. late:
+ * each group of columns unpacks the scales, after its sums. */
+INLINE void spans_add(struct unpacker u, enum format_id id, int planes, int late, const struct span_job *j, f32x16 *acc)
 {
 	/* Spreading prefetches helps only if memory is the limit. It is not for types without a simple layout, as
 	 * unpacking takes longer, nor with two planes and up to a byte a weight, as multiplying takes longer. */
@@ -160,15 +169,17 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 				for (size_t b = ahead; s.prefetches && b < u.bytes; b += 64)
 					prefetch(a.near[k] + b,
 					         a.far + (COLUMNS_ROWS - 1) * ahead + k * (u.bytes - ahead) + b, 64);
-				unpack_transposed(u, id, j->span[i + r + k], &w[r + k]);
+				unpack_transposed(u, id, j->span[i + r + k], w[r + k].codes);
+				if (!late)
+					u.read_scales(j->span[i + r + k], &w[r + k].s);
 			}
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {
 			group = j->c.width + (k < j->c.wider);
 			UNROLL  /* a switch: each copy of columns_add() has a constant number of columns */
 			for (s.columns = 1; s.columns <= side; s.columns++)
 				for (size_t r = 0; r < rows && group == (size_t)s.columns; r += COLUMNS_ROWS)
-					columns_add(u, s, a, planes, &w[r], j->x + c * s.step,
-					            sums_at(acc + r * n + c, n, j->begins));
+					columns_add(u, s, a, planes, &w[r], late ? j->span + i + r : NULL,
+					            j->x + c * s.step, sums_at(acc + r * n + c, n, j->begins));
 			if (s.prefetches && k == 0 && groups > 1)
 				advance(&a);
 		}
@@ -177,18 +188,24 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const st
 
 typedef void adder(const struct span_job *j, f32x16 *acc);
 
-#define ADDER(id, name, planes, kind) \
+#define ADDER(id, name, planes, late, kind) \
 	static void kind##_##name(const struct span_job *j, f32x16 *acc) \
 	{ \
-		spans_add(unpack_##name, id, planes, j, acc); \
+		spans_add(unpack_##name, id, planes, late, j, acc); \
 	}
-#define ADDERS(id, NAME, name, ...) ADDER(id, name, 1, add) ADDER(id, name, 2, add_wide)
+#define ADDERS(id, NAME, name, ...) ADDER(id, name, 1, 0, add) ADDER(id, name, 2, 0, add_wide)
 FORMATS_QUANTISED(ADDERS)
 
 /* By format and whether activations have 16 bits. */
 #define ENTRY(id, NAME, name, ...) [id] = { add_##name, add_wide_##name },
 static adder *const adders[FORMAT_LIMIT][2] = { FORMATS_QUANTISED(ENTRY) };
 #undef ENTRY
+
+/* Two rows' codes and sums fill the registers, and scales and minima would be spilled. (Zen 4, one group of 4 columns:
+ * Q4_K and Q5_K take 0.96 of the time, Q4_0 and Q8_0 would take 1.0; two groups of Q4_K 1.04.) */
+ADDER(FORMAT_Q4_K, q4_k, 1, COLUMNS_UNPACKED == COLUMNS_ROWS, add_late)
+ADDER(FORMAT_Q5_K, q5_k, 1, COLUMNS_UNPACKED == COLUMNS_ROWS, add_late)
+static adder *const late_adders[FORMAT_LIMIT] = { [FORMAT_Q4_K] = add_late_q4_k, [FORMAT_Q5_K] = add_late_q5_k };
 
 /* The row ends of one span. Of the row that it begins in, `left` blocks are left: the row ends inside the span if
  * left < SPAN_BLOCKS, and with the span, filling all lanes, if they are equal. The rows after it have `blocks` blocks.
@@ -294,6 +311,8 @@ void product_columns(const struct product_job *j)
 		.run_bytes = run * j->w->row_bytes,
 		.end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes };
 
+	if (planes == 1 && k.groups.groups == 1 && late_adders[f->id])
+		k.add = late_adders[f->id];
 	/* The next set is not far enough if it is small and memory is the limit: at most one group of columns, and a
 	 * byte a weight. (Zen 4, 4 columns of Q8_0, rows of 1,024: 1.13 to 1.25 times as fast, 2,048 1.05, 8,192 0.96;
 	 * with 8 columns, 0.9 to 0.98 times. Intel and AVX2: not measured.) */

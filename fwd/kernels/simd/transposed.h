@@ -49,7 +49,7 @@ INLINE void transposed_lookup(const int8_t table[16], b64 codes[SPAN_VECTORS])
 }
 
 /* Signed codes have SIGNED_BIAS added. */
-INLINE void unpack_transposed(struct unpacker u, enum format_id id, const uint8_t *span, struct unpacked *to)
+INLINE void unpack_transposed(struct unpacker u, enum format_id id, const uint8_t *span, b64 to[SPAN_VECTORS])
 {
 	struct code_layout l = layouts[id];
 	b64 codes[SPAN_VECTORS];
@@ -65,8 +65,7 @@ INLINE void unpack_transposed(struct unpacker u, enum format_id id, const uint8_
 		transposed_lookup(l.table, codes);
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
-		to->codes[i] = u.is_signed && SIGNED_BIAS != 0 ? vb_add(codes[i], SIGNED_BIAS) : codes[i];
-	u.read_scales(span, &to->s);
+		to[i] = u.is_signed && SIGNED_BIAS != 0 ? vb_add(codes[i], SIGNED_BIAS) : codes[i];
 }
 
 #endif
