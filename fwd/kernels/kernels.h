@@ -63,7 +63,7 @@ struct acts_part {
 struct acts {
 	enum acts_kind kind;
 	size_t k, n;            /* elements of a column; columns of this batch, at least 1 */
-	/* acts_bytes(kind, k, n) bytes, 64-byte aligned, the caller's; acts_pack() writes them */
+	/* acts_bytes(kind, k, n) bytes, 64-byte aligned, the caller's; acts_pack() fills them */
 	void *data;
 };
 

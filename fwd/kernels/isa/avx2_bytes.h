@@ -17,12 +17,12 @@ INLINE void vb_transpose_quarters(b64 v[4])
 		v[i] = vi_of(t[i], t[i + 4]);
 }
 
-INLINE void vb_split_nibbles(b64 v, b64 codes[2])
+INLINE void vb_split_nibbles(b64 v, b64 *odd, b64 *even)
 {
-	codes[0] = vb_low(v);
-	codes[1] = vb_shr(v, 4, 15);
-	vi_zip_halves(&codes[0].a, &codes[1].a);
-	vi_zip_halves(&codes[0].b, &codes[1].b);
+	*odd = vb_low(v);
+	*even = vb_shr(v, 4, 15);
+	vi_zip_halves(&odd->a, &even->a);
+	vi_zip_halves(&odd->b, &even->b);
 }
 
 INLINE void vb_transpose(b64 v[8])

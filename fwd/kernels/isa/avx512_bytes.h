@@ -6,15 +6,15 @@
 static inline b64 vb_load(const void *p) { return _mm512_loadu_si512(p); }
 static inline void vb_store(void *p, b64 v) { _mm512_storeu_si512(p, v); }
 
-/* One shuffle across quarters in place of two: they compete with multiplications for ports (Zen 4: four columns of Q4_K
- * take 0.97 of the time). */
-INLINE void vb_split_nibbles(b64 v, b64 codes[2])
+/* Shuffles across quarters compete with multiplications for ports, so this takes one, not two (Zen 4: four columns of
+ * Q4_K take 0.97 of the time). */
+INLINE void vb_split_nibbles(b64 v, b64 *odd, b64 *even)
 {
 	const __mmask32 high = 0xff00ff00;      /* the words of the second and fourth quarters */
 	b64 w = _mm512_shuffle_i32x4(v, v, 0xb1);
 
-	codes[0] = vb_low(_mm512_mask_srli_epi16(v, high, w, 4));
-	codes[1] = vb_low(_mm512_mask_srli_epi16(w, high, v, 4));
+	*odd = vb_low(_mm512_mask_srli_epi16(v, high, w, 4));
+	*even = vb_low(_mm512_mask_srli_epi16(w, high, v, 4));
 }
 
 INLINE void vb_transpose(b64 v[8])

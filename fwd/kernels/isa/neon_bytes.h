@@ -37,12 +37,12 @@ INLINE void vb_transpose_quarters(b64 v[4])
 		v[i] = vi_as_bytes(vi_of(t[0][i], t[1][i], t[2][i], t[3][i]));
 }
 
-INLINE void vb_split_nibbles(b64 v, b64 codes[2])
+INLINE void vb_split_nibbles(b64 v, b64 *odd, b64 *even)
 {
 	b64 low = vb_low(v), high = vb_shr(v, 4, 15);
 
-	codes[0] = vb_of(low.a, high.a, low.c, high.c);
-	codes[1] = vb_of(low.b, high.b, low.d, high.d);
+	*odd = vb_of(low.a, high.a, low.c, high.c);
+	*even = vb_of(low.b, high.b, low.d, high.d);
 }
 
 INLINE void vb_transpose(b64 v[8])

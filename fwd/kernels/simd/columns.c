@@ -201,10 +201,11 @@ FORMATS_QUANTISED(ADDERS)
 static adder *const adders[FORMAT_LIMIT][2] = { FORMATS_QUANTISED(ENTRY) };
 #undef ENTRY
 
-/* Two rows' codes and sums fill the registers, and scales and minima would be spilled. (Zen 4, one group of 4 columns:
- * Q4_K and Q5_K take 0.96 of the time, Q4_0 and Q8_0 would take 1.0; two groups of Q4_K 1.04.) */
-ADDER(FORMAT_Q4_K, q4_k, 1, COLUMNS_UNPACKED == COLUMNS_ROWS, add_late)
-ADDER(FORMAT_Q5_K, q5_k, 1, COLUMNS_UNPACKED == COLUMNS_ROWS, add_late)
+/* Where codes stay in registers, those of two rows and their sums fill them, and scales and minima that are unpacked
+ * first are spilled. (Zen 4, one group of 4 columns: Q4_K and Q5_K take 0.96 of the time, Q4_0 and Q8_0 would take 1.0;
+ * two groups of Q4_K 1.04.) */
+ADDER(FORMAT_Q4_K, q4_k, 1, 1, add_late)
+ADDER(FORMAT_Q5_K, q5_k, 1, 1, add_late)
 static adder *const late_adders[FORMAT_LIMIT] = { [FORMAT_Q4_K] = add_late_q4_k, [FORMAT_Q5_K] = add_late_q5_k };
 
 /* The row ends of one span. Of the row that it begins in, `left` blocks are left: the row ends inside the span if
@@ -311,7 +312,7 @@ void product_columns(const struct product_job *j)
 		.run_bytes = run * j->w->row_bytes,
 		.end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes };
 
-	if (planes == 1 && k.groups.groups == 1 && late_adders[f->id])
+	if (COLUMNS_UNPACKED == COLUMNS_ROWS && planes == 1 && k.groups.groups == 1 && late_adders[f->id])
 		k.add = late_adders[f->id];
 	/* The next set is not far enough if it is small and memory is the limit: at most one group of columns, and a
 	 * byte a weight. (Zen 4, 4 columns of Q8_0, rows of 1,024: 1.13 to 1.25 times as fast, 2,048 1.05, 8,192 0.96;

@@ -357,18 +357,18 @@ static void quantise_span(const struct acts *a, const float *x, size_t g, struct
 
 _Static_assert((int)ACTS_PART == (int)SPAN, "parts are whole spans");
 
-/* Packs elements [e0, e1) of x[i·stride ...] as columns c + i of a tile. The tile may have a few columns more; they are
- * zeros, and their products are not stored. */
-static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns, size_t e0, size_t e1)
+/* Packs x[i·stride ...] as columns c0 + i of a tile. The tile may have a few columns more; they are zeros, and their
+ * products are not stored. */
+static void pack_tile(struct acts *a, const float *x, size_t stride, struct acts_part tile)
 {
-	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);
+	size_t blocks = a->k / 32, first[16], c = tile.c0, columns = tile.c1 - c, width = tile_width(c, a->n);
 	struct quantised q[ACTS_COLUMNS];
 
 	residue_places(blocks, first);
 	for (size_t i = 0; i < 16; i++)
-		first[i] += e0 / SPAN;
+		first[i] += tile.e0 / SPAN;
 	memset(q, 0, sizeof q);
-	for (size_t g = e0 / SPAN; g * SPAN < e1; g++) {
+	for (size_t g = tile.e0 / SPAN; g * SPAN < tile.e1; g++) {
 		for (size_t i = 0; i < columns; i++)
 			quantise_span(a, x + i * stride, g, &q[i]);
 		place_tile(a->kind, q, width, acts_tile(a, c), acts_extras(a, c), first,
@@ -378,20 +378,19 @@ static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, s
 	}
 }
 
-static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns, size_t e0,
-                            size_t e1)
+static void pack_float_tile(struct acts *a, const float *x, size_t stride, struct acts_part tile)
 {
-	size_t k = a->k, width = tile_width(c, a->n), first[16];
-	float *tile = (float *)a->data + c * k;
+	size_t k = a->k, c = tile.c0, columns = tile.c1 - c, width = tile_width(c, a->n), first[16];
+	float *to = (float *)a->data + c * k;
 	i32x16 v[16];
 
 	residue_places(k, first);
 	for (size_t i = 0; i < 16; i++) {
-		first[i] += e0 / 16;
+		first[i] += tile.e0 / 16;
 		v[i] = vi_zero();
 	}
-	for (size_t e = e0; e < e1; e += 16) {
-		size_t count = e1 - e < 16 ? e1 - e : 16;
+	for (size_t e = tile.e0; e < tile.e1; e += 16) {
+		size_t count = size_min(tile.e1 - e, 16);
 
 		for (size_t i = 0; i < columns; i++) {
 			const float *p = x + i * stride + e;
@@ -400,7 +399,7 @@ static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_
 		}
 		vi_transpose(v);
 		for (size_t i = 0; i < count; i++)
-			vi_store_n((int32_t *)tile + first[i]++ * width, v[i], width);
+			vi_store_n((int32_t *)to + first[i]++ * width, v[i], width);
 		for (size_t i = columns; i < 16; i++)
 			v[i] = vi_zero();
 	}
@@ -417,11 +416,11 @@ static void vector_acts_pack(struct acts *a, const float *x, size_t stride, stru
 	struct quantised q;
 
 	for (size_t c = part.c0; c < part.c1; c += step, x += step * stride) {
-		size_t columns = size_min(part.c1 - c, step);
+		struct acts_part tile = { c, size_min(c + step, part.c1), part.e0, e1 };
 		float *floats = (float *)a->data + c * padded;
 
 		if (step > 1)
-			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, c, columns, part.e0, e1);
+			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, tile);
 		else if (a->kind == ACTS_F32) {
 			memcpy(floats + part.e0, x + part.e0, (e1 - part.e0) * sizeof *x);
 			if (e1 == a->k)

@@ -32,13 +32,8 @@ INLINE void transposed_pairs(const uint8_t *span, b64 codes[SPAN_VECTORS])
 		codes[i] = vb_join(b[0].qs + 32 * i, b[1].qs + 32 * i);
 	vb_transpose_quarters(codes);
 	UNROLL
-	for (int i = 0; i < 4; i++) {
-		b64 of_halves[2];       /* of the blocks' first and second halves */
-
-		vb_split_nibbles(codes[i], of_halves);
-		codes[i] = of_halves[0];
-		codes[i + 4] = of_halves[1];
-	}
+	for (int i = 0; i < 4; i++)     /* of the blocks' first and second halves */
+		vb_split_nibbles(codes[i], &codes[i], &codes[i + 4]);
 }
 
 INLINE void transposed_lookup(const int8_t table[16], b64 codes[SPAN_VECTORS])

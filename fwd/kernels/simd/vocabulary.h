@@ -266,9 +266,9 @@ static inline void vd_eight_sums(struct eights_shape s, const i32x8 *v, int four
 
 /* Transposes, in each sixteen bytes, the 4×4 matrix of 32-bit words whose row j is in v[j]. */
 static inline void vb_transpose_quarters(b64 v[4]);
-/* codes[0], by quarters: the low and the high nibbles of v's first quarter, the low and the high ones of its third;
- * codes[1]: those of its second and fourth. */
-static inline void vb_split_nibbles(b64 v, b64 codes[2]);
+/* *odd, by quarters: the low and the high nibbles of v's first quarter, the low and the high ones of its third; *even:
+ * those of its second and fourth. */
+static inline void vb_split_nibbles(b64 v, b64 *odd, b64 *even);
 
 /* Codes of two blocks in each become codes of all sixteen: elements 4j to 4j + 3 in v[j], in lane order. */
 static inline void vb_transpose(b64 v[8]);
