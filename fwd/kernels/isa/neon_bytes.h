@@ -90,8 +90,12 @@ static inline b64 vb_shr(b64 v, int n, int mask)
 
 static inline b64 vb_mul(b64 v, const uint8_t by[64])
 {
-	b64 f = vb_load(by);
+	b64 f;
 
+	/* Otherwise the factors are constants to the compiler, and LLVM 16 overwrites a register that holds one (TQ1_0;
+	 * LLVM 14 and 19 do not). */
+	__asm__("" : "+r"(by));
+	f = vb_load(by);
 	return vb_of(vmulq_u8(v.a, f.a), vmulq_u8(v.b, f.b), vmulq_u8(v.c, f.c), vmulq_u8(v.d, f.d));
 }
 
