@@ -154,6 +154,48 @@ static inline __m256i vb_mask_32(int32_t bits)
 	return _mm256_cmpeq_epi8(v, bit);
 }
 
+/* blocks: sixteen bytes, twice, the bits of four blocks. `value` where a bit of the blocks' byte `eight` is set. */
+static inline __m256i vb_eight_of_bits(__m256i blocks, int eight, int value)
+{
+	const __m256i first = _mm256_setr_epi64x(0, 0x0808080808080808, 0x0404040404040404, 0x0c0c0c0c0c0c0c0c);
+	const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
+	__m256i v = _mm256_shuffle_epi8(blocks, _mm256_add_epi8(first, _mm256_set1_epi8((char)eight)));
+
+	return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(v, bit), bit), _mm256_set1_epi8((char)value));
+}
+
+static inline void vb_eights_of_bits(const void *p, int value, b64 codes[2])
+{
+	__m256i blocks = _mm256_broadcastsi128_si256(vb_16(p));
+
+	UNROLL
+	for (int i = 0; i < 2; i++)
+		codes[i] = vi_of(vb_eight_of_bits(blocks, 2 * i, value), vb_eight_of_bits(blocks, 2 * i + 1, value));
+}
+
+/* nibbles: in each 128 bits, those of four bytes of a block, then of another. The codes of two of the four bytes. A
+ * nibble has two codes, and each comes from a table of what is left of the nibble without the other. */
+static inline __m256i vb_eight_of_pairs(__m256i nibbles, int second)
+{
+	const __m256i twice = _mm256_setr_epi64x(0x0303020201010000, 0x0b0b0a0a09090808,
+	                                         0x0303020201010000, 0x0b0b0a0a09090808);
+	const b16 code = _mm_setr_epi8(0, 1, 2, 3, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0);
+	__m256i v = _mm256_shuffle_epi8(nibbles, _mm256_add_epi8(twice, _mm256_set1_epi8((char)(4 * second))));
+
+	return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(code), _mm256_and_si256(v, _mm256_set1_epi16(0x0c03)));
+}
+
+static inline void vb_eights_of_pairs(const void *p, const void *q, b64 codes[2])
+{
+	__m256i blocks = _mm256_permute4x64_epi64(x86_two_16(p, q), 0xd8);      /* 0 2 1 3 */
+	__m256i fours = _mm256_shuffle_epi32(blocks, 0xd8), high = _mm256_srli_epi16(fours, 4);
+	__m256i nibbles[2] = { _mm256_unpacklo_epi8(fours, high), _mm256_unpackhi_epi8(fours, high) };
+
+	UNROLL
+	for (int i = 0; i < 2; i++)
+		codes[i] = vi_of(vb_eight_of_pairs(nibbles[i], 0), vb_eight_of_pairs(nibbles[i], 1));
+}
+
 /* value where the bit is set: bits of p for the first 32, of q for the others. */
 static inline b64 vb_bits(const void *p, const void *q, int value)
 {

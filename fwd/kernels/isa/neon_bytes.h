@@ -88,24 +88,23 @@ static inline b64 vb_shr(b64 v, int n, int mask)
 	             vb_shr_16(v.d, n, mask));
 }
 
-static inline b64 vb_mul(b64 v, const uint8_t by[64])
+/* One where v · power mod 256 is above 85, and one more where it is above 170. */
+static inline uint8x16_t vb_digits_16(uint8x16_t v, uint8x16_t power)
 {
-	b64 f;
-
-	/* Otherwise the factors are constants to the compiler, and LLVM 16 overwrites a register that holds one (TQ1_0;
-	 * LLVM 14 and 19 do not). */
-	__asm__("" : "+r"(by));
-	f = vb_load(by);
-	return vb_of(vmulq_u8(v.a, f.a), vmulq_u8(v.b, f.b), vmulq_u8(v.c, f.c), vmulq_u8(v.d, f.d));
-}
-
-/* One where v > 85, and one more where v > 170. */
-static inline uint8x16_t vb_thirds_16(uint8x16_t v)
-{
+	v = vmulq_u8(v, power);
 	return vsubq_u8(vdupq_n_u8(0), vaddq_u8(vcgtq_u8(v, vdupq_n_u8(85)), vcgtq_u8(v, vdupq_n_u8(170))));
 }
 
-EACH_1(vb_thirds, vb_of, b64, b64, vb_thirds_16)
+static inline b64 vb_digits(b64 v, const uint8_t powers[64])
+{
+	b64 p;
+
+	/* Otherwise the powers are constants to the compiler, and LLVM 16 overwrites a register that holds one (LLVM 14
+	 * and 19 do not). */
+	__asm__("" : "+r"(powers));
+	p = vb_load(powers);
+	return vb_of(vb_digits_16(v.a, p.a), vb_digits_16(v.b, p.b), vb_digits_16(v.c, p.c), vb_digits_16(v.d, p.d));
+}
 
 static inline b64 vb_lookup(const int8_t table[16], b64 v)
 {

@@ -31,6 +31,7 @@ EACH_1(vi_to_float, f32x16, i32x16, cvtepi32_ps)
 EACH_SET(vb_set1, b64, char, set1_epi8)
 EACH_2(vb_plus, b64, add_epi8)
 EACH_SHIFT(vb_right, b64, srli_epi16)
+EACH_SHIFT(vb_left, b64, slli_epi16)
 static inline b64 vb_add(b64 v, int n) { return vb_plus(v, vb_set1((char)n)); }
 static inline b64 vb_or(b64 v, b64 u) { return vi_or(v, u); }
 static inline b64 vb_shr(b64 v, int n, int mask) { return vi_and(vb_right(v, n), vb_set1((char)mask)); }
@@ -38,23 +39,16 @@ static inline i32x16 vb_as_int(b64 v) { return v; }
 static inline b64 vi_as_bytes(i32x16 v) { return v; }
 
 EACH_2(vb_mul_i16, b64, mullo_epi16)
-/* As int16: the low bytes' products, and those of the high bytes, whose low ones are cleared before. */
-static inline b64 vb_mul(b64 v, const uint8_t by[64])
+EACH_2(vb_mul_upper, b64, mulhi_epu16)
+/* In int16. Of a byte in the upper half, the product modulo 2^16 is that of the byte modulo 256, in the same place; the
+ * digit is what exceeds sixteen bits in three times that. */
+static inline b64 vb_digits(b64 v, const uint8_t powers[64])
 {
-	const b64 low = vi_set1(0x00ff00ff), high = vi_set1((int)0xff00ff00);
-	b64 factor = vi_and(vb_load(by), low);
+	const b64 upper = vi_set1((int)0xff00ff00), three = vi_set1(0x00030003), power = vb_load(powers);
+	b64 even = vb_mul_upper(vb_mul_i16(vb_left(v, 8), power), three);
+	b64 odd = vb_mul_upper(vb_mul_i16(vi_and(v, upper), power), three);
 
-	return vi_or(vi_and(vb_mul_i16(v, factor), low), vb_mul_i16(vi_and(v, high), factor));
-}
-
-EACH_2(vb_excess, b64, subs_epu8)
-EACH_2(vb_min, b64, min_epu8)
-/* One where v > 85, and one more where v > 170. */
-static inline b64 vb_thirds(b64 v)
-{
-	const b64 one = vb_set1(1);
-
-	return vb_plus(vb_min(vb_excess(v, vb_set1(85)), one), vb_min(vb_excess(v, vb_set1((char)170)), one));
+	return vi_or(even, vb_left(odd, 8));
 }
 
 static inline b16 vb_16(const void *p) { return _mm_loadu_si128(p); }

@@ -237,8 +237,8 @@ UNPACKER(tq1_0, .codes = codes_tq1_0);
 UNPACKER(tq2_0, .codes = codes_tq2_0, IN_EIGHTS(tq2_0) IN_PLACES(tq2_0, 0, 2, 4, 6));
 UNPACKER(mxfp4, .codes = codes_mxfp4, IN_EIGHTS(mxfp4) IN_PAIRS(QUARTERS, quarters, mxfp4));
 UNPACKER(nvfp4, .codes = codes_nvfp4, IN_EIGHTS(nvfp4) IN_PAIRS(GROUPS, groups, nvfp4));
-UNPACKER(q1_0, .codes = codes_q1_0);
-UNPACKER(q2_0, .codes = codes_q2_0);
+UNPACKER(q1_0, .codes = codes_q1_0, IN_EIGHTS(q1_0));
+UNPACKER(q2_0, .codes = codes_q2_0, IN_EIGHTS(q2_0));
 #undef UNPACKER
 #undef IN
 #undef IN_EIGHTS

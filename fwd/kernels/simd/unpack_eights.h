@@ -1,6 +1,7 @@
 /* unpack_eights: unpackers (unpack.h) of codes in eights (lanes.h), for sets where the trees that add up products take
  * as long as the products. (AVX2, one column, in the cache, less time than without: IQ4_NL 8%, IQ4_XS 19%, MXFP4 18%,
- * TQ2_0 18%, NVFP4 18%, Q2_K 10%.) Codebooks need none: codes_in_eights() looks up their rows in this order. */
+ * TQ2_0 18%, NVFP4 18%, Q2_K 10%, Q1_0 and Q2_0 20 to 25%; Q3_K and TQ1_0 would take more.) Codebooks need none:
+ * codes_in_eights() looks up their rows in this order. */
 #ifndef UNPACK_EIGHTS_H
 #define UNPACK_EIGHTS_H
 
@@ -57,6 +58,18 @@ INLINE void eights_q2_k(const uint8_t *span, int four, b64 codes[2])
 INLINE void eights_tq2_0(const uint8_t *span, int four, b64 codes[2])
 {
 	eights_of_pairs(((const struct tq2_0 *)span)[four / 2].qs + four % 2 * 32, codes);
+}
+
+INLINE void eights_q2_0(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct q2_0 *b = (const struct q2_0 *)span + 2 * four;
+
+	vb_eights_of_pairs(b[0].qs, b[1].qs, codes);
+}
+
+INLINE void eights_q1_0(const uint8_t *span, int four, b64 codes[2])
+{
+	vb_eights_of_bits(((const struct q1_0 *)span)[four].qs, 2, codes);
 }
 
 #endif

@@ -193,7 +193,7 @@ INLINE b64 codes_tq1_0(const uint8_t *span, int pair)
 		v = vb_of(vb_16(b->qs), vb_16(b->qs + 16), rest, rest);
 	else
 		v = vb_of(rest, rest, rest, vb_two(last, last));
-	return vb_thirds(vb_mul(v, tq1_0_powers[pair % 4]));
+	return vb_digits(v, tq1_0_powers[pair % 4]);
 }
 
 INLINE void scales_tq1_0(const uint8_t *span, struct scales *s)

@@ -124,9 +124,9 @@ static inline b64 vb_add(b64 v, int n);                         /* n to each byt
 static inline b64 vb_shr(b64 v, int n, int mask);               /* each byte shifted right by n, then & mask */
 static inline b64 vb_low(b64 v) { return vb_shr(v, 0, 15); }    /* the low nibbles */
 static inline b64 vb_lookup(const int8_t table[16], b64 v);     /* table[byte] for each byte, which is below 16 */
-/* v · by, byte by byte and modulo 256; by[2·i] and by[2·i + 1] are the same */
-static inline b64 vb_mul(b64 v, const uint8_t by[64]);
-static inline b64 vb_thirds(b64 v);                             /* 3·v / 256, byte by byte, rounded down */
+/* 3·(v · powers mod 256) / 256, byte by byte, rounded down: a base-3 digit of each byte, which is a fraction of 256.
+ * powers[2·i] and powers[2·i + 1] are the same. */
+static inline b64 vb_digits(b64 v, const uint8_t powers[64]);
 /* -byte, for each byte whose bit is set in eight bytes at bits; none is -128 */
 static inline b64 vb_negate(b64 v, const void *bits);
 static inline b64 vb_spread(const void *p);                     /* eight bytes at p, each eight times */
@@ -247,6 +247,10 @@ static inline b64 vb_zip_eights(b64 v);
 static inline void vb_swap_inner(b64 *v, b64 *w);
 /* two bits of each of eight bytes at p: those from bit 0 on, then from 4, 2 and 6 on; the same of the next eight */
 static inline b64 vb_pair_eights(const void *p);
+/* The codes of four blocks in eights: two bits each, lowest first, from sixteen bytes at p and sixteen at q; `value`
+ * where a bit of the sixteen bytes at p is set. */
+static inline void vb_eights_of_pairs(const void *p, const void *q, b64 codes[2]);
+static inline void vb_eights_of_bits(const void *p, int value, b64 codes[2]);
 /* as vb_negate() and vb_spread(), with v the first or the second vector of four blocks in eights, from sixteen bytes:
  * four for each block */
 static inline b64 vb_negate_eights(b64 v, const void *bits, int vector);
