@@ -101,14 +101,12 @@ EMULATED_1(cvtepi32_ps, __m512, __m512i)
 
 #define _mm512_add_epi8 emulated_add_epi8
 EMULATED_2(add_epi8, __m512i)
-#define _mm512_min_epu8 emulated_min_epu8
-EMULATED_2(min_epu8, __m512i)
-#define _mm512_subs_epu8 emulated_subs_epu8
-EMULATED_2(subs_epu8, __m512i)
 #define _mm512_shuffle_epi8 emulated_shuffle_epi8
 EMULATED_2(shuffle_epi8, __m512i)
 #define _mm512_mullo_epi16 emulated_mullo_epi16
 EMULATED_2(mullo_epi16, __m512i)
+#define _mm512_mulhi_epu16 emulated_mulhi_epu16
+EMULATED_2(mulhi_epu16, __m512i)
 #define _mm512_madd_epi16 emulated_madd_epi16
 EMULATED_2(madd_epi16, __m512i)
 #define _mm512_add_epi32 emulated_add_epi32

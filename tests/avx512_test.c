@@ -38,10 +38,9 @@ enum { OPERANDS = 5, ROUNDS = 1000 };
 	CALL(fmsub_ps, FLOATS(_mm512_fmsub_ps(FLOAT(0), FLOAT(1), FLOAT(2)))) \
 	CALL(cvtepi32_ps, FLOATS(_mm512_cvtepi32_ps(INT(0)))) \
 	CALL(add_epi8, INTS(_mm512_add_epi8(INT(0), INT(1)))) \
-	CALL(min_epu8, INTS(_mm512_min_epu8(INT(0), INT(1)))) \
-	CALL(subs_epu8, INTS(_mm512_subs_epu8(INT(0), INT(1)))) \
 	CALL(shuffle_epi8, INTS(_mm512_shuffle_epi8(INT(0), INT(1)))) \
 	CALL(mullo_epi16, INTS(_mm512_mullo_epi16(INT(0), INT(1)))) \
+	CALL(mulhi_epu16, INTS(_mm512_mulhi_epu16(INT(0), INT(1)))) \
 	CALL(madd_epi16, INTS(_mm512_madd_epi16(INT(0), INT(1)))) \
 	CALL(add_epi32, INTS(_mm512_add_epi32(INT(0), INT(1)))) \
 	CALL(sub_epi32, INTS(_mm512_sub_epi32(INT(0), INT(1)))) \
