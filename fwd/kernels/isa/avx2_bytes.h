@@ -144,24 +144,28 @@ static inline b64 vb_pair_eights(const void *p)
 	return vi_of(vb_pair_eights_32(p), vb_pair_eights_32((const char *)p + 8));
 }
 
-/* All ones where the bit is set, bit 0 for the first byte. */
+/* Each eight bytes are the same byte eight times: all ones where its bit is set, bit 0 for the first. */
+static inline __m256i vb_masks(__m256i v)
+{
+	const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
+
+	return _mm256_cmpeq_epi8(_mm256_and_si256(v, bit), bit);
+}
+
 static inline __m256i vb_mask_32(int32_t bits)
 {
 	const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-	const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
-	__m256i v = _mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte), bit);
 
-	return _mm256_cmpeq_epi8(v, bit);
+	return vb_masks(_mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte));
 }
 
-/* blocks: sixteen bytes, twice, the bits of four blocks. `value` where a bit of the blocks' byte `eight` is set. */
+/* blocks: in each 128 bits, the bits of four blocks. `value` where a bit of a block's byte number `eight` is set. */
 static inline __m256i vb_eight_of_bits(__m256i blocks, int eight, int value)
 {
 	const __m256i first = _mm256_setr_epi64x(0, 0x0808080808080808, 0x0404040404040404, 0x0c0c0c0c0c0c0c0c);
-	const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
 	__m256i v = _mm256_shuffle_epi8(blocks, _mm256_add_epi8(first, _mm256_set1_epi8((char)eight)));
 
-	return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(v, bit), bit), _mm256_set1_epi8((char)value));
+	return _mm256_and_si256(vb_masks(v), _mm256_set1_epi8((char)value));
 }
 
 static inline void vb_eights_of_bits(const void *p, int value, b64 codes[2])
@@ -173,8 +177,8 @@ static inline void vb_eights_of_bits(const void *p, int value, b64 codes[2])
 		codes[i] = vi_of(vb_eight_of_bits(blocks, 2 * i, value), vb_eight_of_bits(blocks, 2 * i + 1, value));
 }
 
-/* nibbles: in each 128 bits, those of four bytes of a block, then of another. The codes of two of the four bytes. A
- * nibble has two codes, and each comes from a table of what is left of the nibble without the other. */
+/* nibbles: in each 128 bits, those of four bytes of a block, then of another. The codes of the first or the second two
+ * of these bytes. A nibble holds two codes: the mask leaves one of them in its place, and the table moves it down. */
 static inline __m256i vb_eight_of_pairs(__m256i nibbles, int second)
 {
 	const __m256i twice = _mm256_setr_epi64x(0x0303020201010000, 0x0b0b0a0a09090808,
