@@ -150,10 +150,12 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 		return -1;
 	if (open_capture(capture, w) || pipeline_start(&q, l, capture->text ? dup(capture->text) : -1, w))
 		return -1;
-	if (l->jobs)
-		return parallel_run(l, w);
-	if ((!asked(&q, CHAINED) && (loop_prompt(l, w) || loop_run(l, w))) || loop_drain(l, w))
+	if (l->jobs ? parallel_run(l, w) :
+	    (!asked(&q, CHAINED) && (loop_prompt(l, w) || loop_run(l, w))) || loop_drain(l, w))
 		return l->gone ? 0 : -1;
+	/* --lines keeps no results; there, an empty prompt has an empty answer */
+	if (l->r && l->n && !l->gone && !l->r->prompt.n)
+		return why(w, "the prompt is empty, and the model begins without BOS (--bos adds it)");
 	return 0;
 }
 

@@ -101,7 +101,7 @@ static inline b64 vb_digits(b64 v, const uint8_t powers[64])
 
 	/* Otherwise the powers are constants to the compiler, and LLVM 16 overwrites a register that holds one (LLVM 14
 	 * and 19 do not). */
-	__asm__("" : "+r"(powers));
+	OPAQUE(powers);
 	p = vb_load(powers);
 	return vb_of(vb_digits_16(v.a, p.a), vb_digits_16(v.b, p.b), vb_digits_16(v.c, p.c), vb_digits_16(v.d, p.d));
 }

@@ -47,6 +47,8 @@
 #else
 #define UNROLL _Pragma("GCC unroll 32")
 #endif
+/* Has the compiler forget what it knows of a variable in a general register. */
+#define OPAQUE(x) __asm__("" : "+r"(x))
 
 enum { SPAN = 512, SPAN_BLOCKS = 16, SPAN_VECTORS = 8 };        /* elements, blocks, vectors of 64 codes */
 

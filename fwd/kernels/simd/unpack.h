@@ -63,9 +63,6 @@ FORMATS_QUANTISED(FROM_ROW)
 #undef FROM_ROW
 #undef POWER
 
-/* Has the compiler forget what it knows of a variable in a general register. */
-#define OPAQUE(x) __asm__("" : "+r"(x))
-
 static inline uint64_t load64(const void *p)
 {
 	uint64_t u;

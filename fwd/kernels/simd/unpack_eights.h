@@ -44,7 +44,7 @@ INLINE void eights_nvfp4(const uint8_t *span, int four, b64 codes[2])
 }
 
 /* 32 bytes are four blocks, two bits each. */
-INLINE void eights_of_pairs(const uint8_t *qs, b64 codes[2])
+INLINE void eights_of_four_blocks(const uint8_t *qs, b64 codes[2])
 {
 	codes[0] = vb_pair_eights(qs);
 	codes[1] = vb_pair_eights(qs + 16);
@@ -52,12 +52,12 @@ INLINE void eights_of_pairs(const uint8_t *qs, b64 codes[2])
 
 INLINE void eights_q2_k(const uint8_t *span, int four, b64 codes[2])
 {
-	eights_of_pairs(((const struct q2_k *)span)[four / 2].qs + four % 2 * 32, codes);
+	eights_of_four_blocks(((const struct q2_k *)span)[four / 2].qs + four % 2 * 32, codes);
 }
 
 INLINE void eights_tq2_0(const uint8_t *span, int four, b64 codes[2])
 {
-	eights_of_pairs(((const struct tq2_0 *)span)[four / 2].qs + four % 2 * 32, codes);
+	eights_of_four_blocks(((const struct tq2_0 *)span)[four / 2].qs + four % 2 * 32, codes);
 }
 
 INLINE void eights_q2_0(const uint8_t *span, int four, b64 codes[2])
