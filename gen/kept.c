@@ -154,6 +154,36 @@ static int has_turn_before(struct conversation *v, const char *text, struct why 
 	return has;
 }
 
+/* Finds the first turn that is laid out in the conversation's text. The system message before it may contain the same
+ * words, so the search begins where another turn would change the text. *turn: where it is, or NULL; *n: its length.
+ * Returns 0, or -1 on error. */
+static int find_first_turn(struct conversation *v, const char *text, const char **turn, size_t *n, struct why *w)
+{
+	struct messages other = { .text.limit = CONVERT_MAX, .file = -1 };
+	struct bytes content = { .limit = CONVERT_MAX }, laid_out = { .limit = CONVERT_MAX };
+	const struct messages *m = &v->messages;
+	size_t same = 0, blank;
+	const char *word;
+	int failed;
+
+	*turn = NULL;
+	if (messages_content(m, m->first, &content))
+		return 0;
+	/* it begins with another letter */
+	blank = space_leading(content.p, content.n);
+	word = blank < content.n && content.p[blank] == 'a' ? "b" : "a";
+	failed = messages_other_turn(&other, m, word, 1, w) || convert_messages(v->q, &other, 0, &laid_out, w);
+	if (!failed) {
+		while (same < laid_out.n && laid_out.p[same] == text[same])
+			same++;
+		*turn = find_message(m, m->first, text + same, n);
+	}
+	messages_close(&other);
+	bytes_free(&laid_out);
+	bytes_free(&content);
+	return failed ? -1 : 0;
+}
+
 int kept_salvage(struct conversation *v, const char *text, size_t n, struct why *w)
 {
 	size_t used, length;
@@ -165,8 +195,9 @@ int kept_salvage(struct conversation *v, const char *text, size_t n, struct why 
 		return other_conversation(v, w);
 	if ((same = longest_prefix(v, text, n, &used, w)) < 0)
 		return -1;
-	turn = same ? find_message(&v->messages, v->messages.first, text, &length) : NULL;
-	if (!turn || used < (size_t)(turn - text) + length) {
+	if (find_first_turn(v, text, &turn, &length, w))
+		return -1;
+	if (!same || !turn || used < (size_t)(turn - text) + length) {
 		if ((before = has_turn_before(v, text, w)) < 0)
 			return -1;
 		if (!before)

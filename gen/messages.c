@@ -103,6 +103,15 @@ static size_t start_of(const struct messages *m, size_t i)
 	return i < m->n ? m->list[i].at : m->text.n;
 }
 
+int messages_other_turn(struct messages *m, const struct messages *from, const char *text, size_t n, struct why *w)
+{
+	size_t head = start_of(from, messages_turn(from, 0));
+
+	if (head && bytes_put(&m->text, from->text.p, head))
+		return why(w, "out of memory");
+	return messages_add(m, "user", text, n, w);
+}
+
 int messages_write(const struct messages *m, size_t first, int fd, struct why *w)
 {
 	size_t head = start_of(m, messages_turn(m, 0)), from = start_of(m, first);
