@@ -3,6 +3,7 @@
 #include "guard.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -29,9 +30,13 @@ static size_t append(char *line, size_t at, size_t room, const char *s)
 
 static _Noreturn void die(const char *object, const char *cause)
 {
+	static atomic_flag dying = ATOMIC_FLAG_INIT;
 	char line[NAME + 128];
 	size_t n;
 
+	/* several threads may meet the same fault */
+	while (atomic_flag_test_and_set(&dying))
+		pause();
 	n = append(line, 0, sizeof line, program);
 	n = append(line, n, sizeof line, object);
 	n = append(line, n, sizeof line, cause);
