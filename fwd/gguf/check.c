@@ -2,6 +2,7 @@
  * does. */
 #include "check.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,13 +45,40 @@ static void report_why(struct finder *f, const struct why *w)
 	report(f, has_path ? w->text + n + 2 : w->text);
 }
 
+/* Prints the ids of special tokens that the vocabulary does not have: no program uses them, so they are no faults. */
+static void note_ids(const struct finder *f, const struct gguf *g, int32_t n_vocab)
+{
+	static const char prefix[] = "tokenizer.ggml.", suffix[] = "_token_id";
+	enum { ENDS = sizeof prefix + sizeof suffix - 2, KEY = 64 };
+	char name[KEY];
+	struct why ignored;
+	int64_t id;
+
+	for (uint64_t i = 0; i < g->n_values; i++) {
+		struct gguf_string key = g->values[i].key;
+
+		if (key.n < ENDS || key.n >= KEY || memcmp(key.s, prefix, sizeof prefix - 1) ||
+		    memcmp(key.s + key.n - (sizeof suffix - 1), suffix, sizeof suffix - 1))
+			continue;
+		snprintf(name, sizeof name, "%.*s", GGUF_SHOWN(key));
+		if (gguf_integer(g, name, INT64_MIN, INT64_MAX, &id, &ignored) > 0 && (id < 0 || id >= n_vocab))
+			out_print("%s: %s: %" PRId64 " is outside the vocabulary of %" PRId32 ", and so not used\n",
+				f->check->path, name, id, n_vocab);
+	}
+}
+
 static void check_tok(struct finder *f)
 {
 	struct why w;
 	struct ids ids = { 0 };
 	struct gguf *g = gguf_open(f->check->path, 0, &w);
 	struct vocab *v = g ? vocab_open(g, VOCAB_ENCODE, &w) : NULL;
+	struct card card;
 
+	if (v) {
+		vocab_card(v, &card);
+		note_ids(f, g, card.n_vocab);
+	}
 	if (!v || vocab_encode(v, "some text", 9, 0, &ids, &w))
 		report_why(f, &w);
 	free(ids.id);
@@ -140,8 +168,9 @@ static void check_chat(struct finder *f)
 	for (uint64_t i = 0; g && i < g->n_values; i++) {
 		struct gguf_string key = g->values[i].key;
 
-		if (key.n >= sizeof prefix - 1 && !memcmp(key.s, prefix, sizeof prefix - 1)
-		    && g->values[i].type == GGUF_STRING)
+		/* tokenizer.chat_templates lists the names of the others */
+		if (key.n >= sizeof prefix - 1 && !memcmp(key.s, prefix, sizeof prefix - 1) &&
+		    (key.n == sizeof prefix - 1 || key.s[sizeof prefix - 1] == '.'))
 			check_template(f, g, key);
 	}
 	gguf_close(g);

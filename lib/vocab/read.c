@@ -170,13 +170,12 @@ static int check_sizes(const struct gguf *g, struct gguf_string architecture, st
 static int read_model(struct vocab *v, struct why *w)
 {
 	const struct gguf_tensor *embd = gguf_tensor(v->g, "token_embd.weight");
-	struct gguf_string name = { "", 0 }, architecture = { "", 0 }, template;
+	struct gguf_string name = { "", 0 }, architecture = { "", 0 };
 	int64_t ignored;        /* vocab_size: as in llama.cpp, the tokens themselves are counted */
 	char key[96];
 
 	if (gguf_text(v->g, "general.name", &name, w) < 0 ||
-	    gguf_text(v->g, "general.architecture", &architecture, w) < 0 ||
-	    gguf_text(v->g, "tokenizer.chat_template", &template, w) < 0)
+	    gguf_text(v->g, "general.architecture", &architecture, w) < 0)
 		return -1;
 	/* These are known by their names alone. */
 	if (contains(architecture, "nomic-bert-moe") || contains(architecture, "jina-bert-v3"))
