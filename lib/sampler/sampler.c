@@ -196,9 +196,10 @@ static void take_row(struct sampler *s, float *row)
 	struct candidates *c = &s->row;
 	size_t i, n = (size_t)s->n_vocab;
 
-	s->n_nan = 0;
+	s->n_nan = s->n_infinite = 0;
 	for (i = topk_next_above(row, 0, n, FLT_MAX); i < n; i = topk_next_above(row, i + 1, n, FLT_MAX)) {
 		s->n_nan += row[i] != row[i];
+		s->n_infinite += row[i] == row[i];
 		row[i] = row[i] != row[i] ? -INFINITY : FLT_MAX;
 	}
 	*c = (struct candidates){ .n = n, .dense = 1, .logit = row, .id = c->id, .p = c->p };
@@ -293,7 +294,8 @@ int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sample
 	s->temp = 1;
 	*pick = (struct sampler_pick){ .n_nan = s->n_nan, .entropy = s->entropy, .n_best = s->n_best,
 		.best = s->best };
-	if (run_chain(s))
+	/* +infinity stands out among other logits, but says nothing where all are */
+	if (s->n_nan + s->n_infinite == (size_t)s->n_vocab || run_chain(s))
 		return why(w, s->n_nan ? "no finite logit: %zu are NaN" : "no finite logit", s->n_nan);
 	if (s->params.gumbel)
 		i = (size_t)gumbel_among(c->logit, c->dense ? NULL : c->id, c->n, s->temp, s->params.seed, position);
