@@ -288,6 +288,8 @@ static int join_parts(struct chat *c, struct why *w)
 		bytes_free(&text);
 		if (joined && !copy)
 			return full(c, w);
+		if (!joined && content_has_parts(content))
+			return why(w, "a message has a part that is not text, and the template does not read parts");
 	}
 	return 0;
 }
