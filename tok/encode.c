@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/quote.h"
+#include "lib/base/size.h"
 
 int tok_adds_bos(const struct tok_run *t)
 {
@@ -31,30 +32,43 @@ int tok_flags(const struct tok_run *t, const struct text *x)
 		(!x->first || t->append ? VOCAB_CONTINUE : 0);
 }
 
+static int is_white(char c)
+{
+	return c && strchr(" \t\n\v\f\r", c);
+}
+
+/* The word that begins at this offset is not an id. */
+static int no_id(const struct tok_run *t, const struct text *x, size_t at, size_t line, struct why *w)
+{
+	enum { SHOWN_MOST = 24 };
+	char shown[SHOWN_MOST * QUOTE_ROOM + 1];
+	size_t n = 0, end = size_min(x->n, at + SHOWN_MOST);
+	unsigned used;
+
+	for (; at < end && !is_white(x->s[at]); at += used)
+		n += quote_next(x->s + at, x->n - at, '\\', shown + n, &used);
+	shown[n] = 0;
+	why(w, "line %zu: \"%s\" is not a token id from 0 to %d", line, shown, (int)t->card.n_vocab - 1);
+	return why_in(w, x->name);
+}
+
 /* Appends the decimal ids in the text. */
 static int read_ids(const struct tok_run *t, const struct text *x, struct ids *ids, struct why *w)
 {
-	enum { SHOWN_MOST = 24 };
-	static const char white[] = " \t\n\v\f\r";
 	const int32_t n_vocab = t->card.n_vocab;
 	size_t line = x->line, at = 0, start;
 	int64_t id;
 
 	while (at < x->n) {
-		if (memchr(white, x->s[at], sizeof white - 1)) {
+		if (is_white(x->s[at])) {
 			line += x->s[at++] == '\n';
 			continue;
 		}
 		id = 0;
 		for (start = at; at < x->n && isdigit((unsigned char)x->s[at]) && id < n_vocab; at++)
 			id = 10 * id + (x->s[at] - '0');
-		if (at == start || id >= n_vocab || (at < x->n && !memchr(white, x->s[at], sizeof white - 1))) {
-			while (at < x->n && at < start + SHOWN_MOST && !memchr(white, x->s[at], sizeof white - 1))
-				at++;
-			why(w, "line %zu: \"%.*s\" is not a token id from 0 to %d", line, (int)(at - start),
-				x->s + start, (int)n_vocab - 1);
-			return why_in(w, x->name);
-		}
+		if (at == start || id >= n_vocab || (at < x->n && !is_white(x->s[at])))
+			return no_id(t, x, start, line, w);
 		if (ids_add(ids, (int32_t)id))
 			return why(w, "out of memory");
 	}
