@@ -109,6 +109,8 @@ static void pass_own(struct assembly *t)
 
 	snprintf(seed, sizeof seed, "%" PRId64, q->seed);
 	pass(t, ENCODE, 0, "--no-bos", "--text");
+	if (q->escape)
+		pass(t, TOK, 0, "--escape", NULL);
 	/* one id at a time if somebody may be watching */
 	pass(t, FWD, CHAINED, "--chain", f & STREAM || terminal ? "1" : "16");
 	pass(t, FWD, CHAINED | NOISE, "--temp", "0.8");
@@ -170,8 +172,10 @@ void arguments(struct request *q, const struct cli *c, const struct given *given
 	for (int i = 0; i < STAGES; i++) {
 		struct stage *s = &q->stage[i];
 
-		s->name = kinds[i].name;
-		s->program = kinds[i].program;
+		if (!s->name) {
+			s->name = kinds[i].name;
+			s->program = kinds[i].program;
+		}
 		if (s->program && !s->n && is_used(q, i))
 			add(&t, (enum stage_number)i, find_program(argv0, c->program, s->program));
 	}

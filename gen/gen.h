@@ -60,6 +60,7 @@ struct request {
 	const char *prompt, *file;      /* both NULL: tok reads gen's own stdin */
 	size_t prompt_n;        /* bytes of prompt, which may contain NUL if it is from a file */
 	int echo;               /* print the prompt, too */
+	int escape;             /* tok replaces escapes in the prompt */
 	int guesses, penalty;   /* --draft-max and --length-penalty were given */
 	int likely;             /* --json includes the most likely tokens at each position */
 	int once;               /* the prompt is the only turn of a conversation */
@@ -67,6 +68,7 @@ struct request {
 	const char *fwd;        /* the program on this machine */
 	int64_t seed;
 	const char *lines;      /* the file of --lines, or NULL */
+	const char *constraint; /* the option whose grammar or schema is standard input, or NULL */
 	int jobs;               /* of -j; 0: not given */
 	int texts;              /* of --best-of and -N; 1 otherwise */
 	struct stage stage[STAGES];     /* the stages in use have arguments; none is running */

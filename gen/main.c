@@ -155,7 +155,7 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 		return l->gone ? 0 : -1;
 	/* --lines keeps no results; there, an empty prompt has an empty answer */
 	if (l->r && l->n && !l->gone && !l->r->prompt.n)
-		return why(w, "the prompt is empty, and the model begins without BOS (--bos adds it)");
+		return why(w, "the prompt is empty, and has no BOS (--bos adds it)");
 	return 0;
 }
 
@@ -195,7 +195,7 @@ static int run(void)
 	struct why ours, its;
 	static struct loop l;
 	int status, failed;     /* status 1: turns were refused, and the user was told */
-	int cut;                /* sample's status 3: -n ended its output before the grammar allows an end */
+	int cut;                /* sample's status 3: its output ended before the grammar allows an end */
 
 	if (!results) {
 		fprintf(stderr, "gen: out of memory\n");
@@ -237,7 +237,7 @@ static int run(void)
 	fprintf(stderr, "gen: %s\n", (failed < 0 && !cut) || l.rejected ? ours.text : its.text);
 	if (l.rejected)
 		return 1;
-	return cut ? 3 : exit_status(failed) == 2 ? 2 : 1;
+	return cut ? 3 : exit_status(failed) == 2 && !q.stage[failed].shell ? 2 : 1;
 }
 
 int main(int argc, char **argv)

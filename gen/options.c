@@ -11,6 +11,7 @@
 #include "fwd/fwd_opts.h"
 #include "lib/base/bytes.h"
 #include "lib/base/grow.h"
+#include "lib/base/quote.h"
 #include "lib/base/slurp.h"
 #include "lib/base/system.h"
 #include "lib/chat/chat_opts.h"
@@ -113,7 +114,7 @@ static const struct meaning meanings[] = {
 	{ "bos", OF_TOK, .to = { TOK } },
 	{ "no-bos", OF_TOK, .to = { TOK } },
 	{ "no-parse-special", OF_TOK, .to = { TOK } },
-	{ "escape", OF_TOK, .to = { TOK } },
+	{ "escape", .states = OF_TOK },
 	{ "grammar", GRAMMAR | SAMPLING, .to = { SAMPLE } },
 	{ "grammar-file", GRAMMAR | SAMPLING, .to = { SAMPLE } },
 	{ "greedy", GREEDY, .to = { SAMPLE } },
@@ -148,6 +149,7 @@ static const struct {
 	{ CONVERSATION, PRINT, 0, "--print-pipeline: a conversation is more than a pipeline; "
 		"its first turn is chat | tok --no-bos | ..." },
 	{ INTERACTIVE, JSON, 0, "--json: with --chat, not with -i" },
+	{ GRAMMAR, OWN_SAMPLE, 0, "--grammar and --json-schema: not with --stage sample, which draws" },
 	{ DRAFTS, RANKED, 0, "--draft and --best-of exclude each other" },
 	{ ALL, 0, RANKED, "--all requires --best-of" },
 	{ ALL, JSON, 0, "--all and --json exclude each other: the line describes the best text" },
@@ -202,7 +204,8 @@ static void replace(struct reader *r)
 
 		if (n != (size_t)(command - value) || strncmp(value, own[i].name, n))
 			continue;
-		s->n = 0;
+		if (s->shell)
+			cli_usage(r->c, "--stage %s: only once", own[i].name);
 		s->shell = 1;
 		if (stage_arg(s, "sh", &w) || stage_arg(s, "-c", &w) || stage_arg(s, command + 1, &w))
 			cli_die(r->c, "%s", w.text);
@@ -217,11 +220,13 @@ static void take(struct reader *r, const struct opt *o)
 	const struct meaning *m = meaning_of(o);
 	struct request *q = r->q;
 	struct cli *c = r->c;
+	struct why w;
 
 	switch (o->letter) {
 	case 'm': q->model = c->value; break;
 	case 'p': q->prompt = c->value; break;
 	case 'f': q->file = c->value; break;
+	case 'e': q->escape = 1; break;
 	case ECHO: q->echo = 1; break;
 	case PROBABLE: q->likely = 1; cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
@@ -239,9 +244,19 @@ static void take(struct reader *r, const struct opt *o)
 	}
 	if (!m)
 		return;
-	if (m->states & q->facts & CONSTRAINED)
-		cli_usage(c, "--%s: one schema at a time", o->name);
+	if (m->states & q->facts & GRAMMAR)
+		cli_usage(c, "--%s: one grammar or schema at a time", o->name);
 	q->facts |= m->states | (sampler_opt_of_text(o) ? OF_TEXT : 0);
+	if (m->states & GRAMMAR && strstr(o->name, "-file") && slurp_is_stdin(c->value)) {
+		q->constraint = o->name;
+		/* sample's standard input holds logits, so the grammar becomes a file, as that of a schema does */
+		if (o->letter == OPT_GRAMMAR) {
+			q->stage[SCHEMA].name = q->stage[SCHEMA].program = "cat";
+			if (stage_arg(&q->stage[SCHEMA], "cat", &w))
+				cli_die(c, "%s", w.text);
+			return;
+		}
+	}
 	if (r->n == r->room && grow(&r->given, &r->room, sizeof *r->given, 64))
 		cli_die(c, "out of memory");
 	r->given[r->n++] = (struct given){ o, m, c->value };
@@ -314,6 +329,8 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "--lines: not with -N/--texts or --best-of");
 	if (q->lines && (q->prompt || q->file || q->echo))
 		cli_usage(c, "--lines: no prompts besides those in %s", q->lines);
+	if (q->constraint && (q->lines ? slurp_is_stdin(q->lines) : !q->prompt && !q->file))
+		cli_usage(c, "--%s: standard input holds the prompt", q->constraint);
 }
 
 /* A file that cannot be read is reported here, because cat, which reads it, would report it in its own words. */
@@ -325,6 +342,19 @@ static void check_file(const char *path, const struct cli *c)
 		cli_die(c, "%s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		cli_die(c, "%s: %s", path, strerror(EISDIR));
+}
+
+/* Replaces the escapes in a prompt from the command line. */
+static void undo_escapes(struct request *q, const struct cli *c)
+{
+	char *text = malloc(q->prompt_n + 1);
+
+	if (!text)
+		cli_die(c, "out of memory");
+	q->prompt_n = quote_undo(q->prompt, q->prompt_n, text);
+	text[q->prompt_n] = 0;
+	q->prompt = text;
+	q->escape = 0;
 }
 
 /* Where the prompt comes from: one of an operand, -p and -f; - is standard input. With options of a conversation, the
@@ -349,11 +379,15 @@ static void find_prompt(struct request *q, const struct cli *c)
 		q->facts |= CONVERSATION;
 		q->once = 1;
 	}
-	if (q->likely && (!asked(q, JSON) || asked(q, OWN_SAMPLE)))
-		cli_usage(c, "--logprobs requires --json, and no --stage sample");
-	if (q->echo && (q->facts & (CONVERSATION | JSON) || (!q->prompt && !q->file)))
-		cli_usage(c, "--echo: for a prompt on the command line or in a file, and not with --json or "
-			"conversations");
+	if (q->likely && (!asked(q, JSON) || q->facts & (OWN_SAMPLE | LINES)))
+		cli_usage(c, "--logprobs requires --json, and no --lines, -N/--texts or --stage sample");
+	if (q->echo && (q->facts & (CONVERSATION | JSON | LINES) || (!q->prompt && !q->file)))
+		cli_usage(c, "--echo: for a prompt on the command line or in a file, and not with --json, -N/--texts "
+			"or conversations");
+	if (q->echo && q->escape && q->file)
+		cli_usage(c, "--echo: not with -e/--escape and a file");
+	if (q->escape && q->prompt)
+		undo_escapes(q, c);
 	if (q->file)
 		check_file(q->file, c);
 	if (!q->file || !asked(q, CONVERSATION))
@@ -377,6 +411,9 @@ void options(struct request *q, struct cli *c)
 		q->seed = (int64_t)(rng_seed() >> 33);
 	find_prompt(q, c);
 	check(q, c);
+	/* tok opens the file, but a command in its place cannot know it */
+	if (q->lines && q->stage[TOK].shell && strcmp(q->lines, "-"))
+		check_file(q->file = q->lines, c);
 	q->texts += !q->texts;
 	if (!q->model && !(q->model = find_model(argv0)))
 		cli_usage(c, "no model: name one with -m or $LMPIPE_MODEL");

@@ -33,8 +33,6 @@ static int make_grammar(struct request *q, struct why *w)
 		return -1;
 	lseek(fd, 0, SEEK_SET);
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
-	if (q->stage[SAMPLE].shell)
-		return 0;
 	return stage_arg(&q->stage[SAMPLE], "--grammar-file", w) || stage_arg(&q->stage[SAMPLE], path, w) ? -1 : 0;
 }
 
@@ -61,7 +59,7 @@ int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 	}
 	out[last] = text;
 	if (asked(q, EDITED) && !status && (logits = fcntl(in[SAMPLE], F_DUPFD_CLOEXEC, 3)) < 0)
-		status = why(w, "%s", strerror(errno));
+		status = why(w, "standard input of sample: %s", strerror(errno));
 	l->out = out[FEED];
 	l->copy = out[TEE];
 	frame_open_in(&l->in, in[FEED], "tok");
@@ -167,10 +165,12 @@ void pipeline_print(const struct request *q)
 		print_words(&q->stage[i]);
 		if (i == FEED || i == TEE)
 			out_text(" \"$dir/ids\"");
-		if (i == SAMPLE && q->stage[SCHEMA].n && !q->stage[SAMPLE].shell)
+		if (i == SAMPLE && q->stage[SCHEMA].n)
 			out_text(" --grammar-file \"$dir/grammar\"");
 		first = 0;
 	}
-	out_text("\nread -r failed 2>/dev/null <\"$dir/failed\" || exit 0\n"
-		"case $failed in 2\\ *) exit 2 ;; 3\\ *sample) exit 3 ;; *) exit 1 ;; esac\n");
+	/* status 2 of a user's command, or of ssh, does not mean a usage error of ours */
+	out_text("\nread -r failed 2>/dev/null <\"$dir/failed\" || exit 0\ncase $failed in *sh");
+	out_text(q->hosts ? " | *fwd" : "");
+	out_text(") exit 1 ;; 2\\ *) exit 2 ;; 3\\ *sample) exit 3 ;; *) exit 1 ;; esac\n");
 }

@@ -12,6 +12,7 @@
 
 #include "lib/stream/frame.h"
 #include "lib/base/quote.h"
+#include "lib/base/slurp.h"
 #include "lib/sampler/rng.h"
 #include "lib/sampler/opts.h"
 
@@ -168,6 +169,8 @@ static void take_grammar(struct option_parser *r, const struct opt *o)
 
 	if (g->option)
 		cli_usage(r->c, "--%s and --%s exclude each other", o->name, g->option);
+	if (strstr(o->name, "-file") && slurp_is_stdin(r->c->value))
+		cli_usage(r->c, "--%s %s: standard input holds the logits", o->name, r->c->value);
 	*g = (struct grammar_source){ o->name, r->c->value, strstr(o->name, "-file") != NULL };
 }
 
@@ -206,6 +209,18 @@ static void take(struct option_parser *r, const struct opt *o)
 	}
 }
 
+/* Takes the largest logit, whatever the order of the chain and the dynamic temperature are. */
+static void make_greedy(struct sampler_params *p)
+{
+	size_t i = 0;
+
+	p->temp = p->temp_range = 0;
+	while (i < p->n_order && p->order[i] != SAMPLER_TEMPERATURE)
+		i++;
+	if (i == p->n_order)
+		p->order[p->n_order++] = SAMPLER_TEMPERATURE;
+}
+
 /* Applies a preset and --gumbel to the options that were not given. */
 static void fill_in(struct option_parser *r)
 {
@@ -222,7 +237,7 @@ static void fill_in(struct option_parser *r)
 		p->min_p = r->given[N_MIN_P] ? p->min_p : 0;
 	}
 	if (r->greedy)
-		p->temp = 0;
+		make_greedy(p);
 	p->seed = r->seed < 0 ? rng_seed() >> 1 : (uint64_t)r->seed;    /* random seeds are in the range of -s, too */
 }
 

@@ -188,6 +188,15 @@ static int take_end(struct session *s, const struct frame *f, struct why *w)
 	return f->seq == 0 || f->seq == FRAME_NO_SEQ ? 0 : end_generation(s, f->seq, w);
 }
 
+/* Whether the generation ends here, though its grammar does not allow it: by -n, or because nothing can follow the last
+ * id in a full context. */
+static int is_cut(const struct session *s, const struct generation *g, int reason)
+{
+	int full = !reason && s->card.n_ctx && g->next > (uint32_t)s->card.n_ctx;
+
+	return g->constraint && (reason == FRAME_END_LENGTH || full) && !constraint_may_end(g->constraint);
+}
+
 /* Ids or logits. */
 static int take_rows(struct session *s, const struct frame *f, struct why *w)
 {
@@ -203,8 +212,7 @@ static int take_rows(struct session *s, const struct frame *f, struct why *w)
 	if (!s->set.n)
 		g->next = f->pos == FRAME_APPEND ? sampler_next(g->sampler) : f->pos + f->rows;
 	reason = !s->set.n ? FRAME_END_LENGTH : (s->card.diffusion ? canvas_step : generation_draw)(s, g, f, w);
-	if (reason == FRAME_END_LENGTH && g->constraint && !constraint_may_end(g->constraint))
-		s->cut++;
+	s->cut |= is_cut(s, g, reason);
 	return reason > 0 ? write_end(s, g, (enum frame_reason)reason, w) : reason;
 }
 

@@ -26,7 +26,7 @@ struct session {
 
 	struct sequences sequences;     /* of struct generation */
 	uint64_t failed;                /* sequences */
-	uint64_t cut;                   /* texts that -n ended where their grammar could not */
+	int cut;                        /* a text has ended where its grammar does not allow an end */
 	int many;                       /* there have been sequences other than 0 */
 	int no_more;                    /* no more sequences will start */
 };

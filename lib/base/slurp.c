@@ -31,6 +31,11 @@ int slurp_fd(int fd, const char *name, struct bytes *out, struct why *w)
 	}
 }
 
+int slurp_is_stdin(const char *name)
+{
+	return !strcmp(name, "-") || !strcmp(name, "/dev/stdin") || !strcmp(name, "/dev/fd/0");
+}
+
 int slurp(const char *name, struct bytes *out, struct why *w)
 {
 	int fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, failed;

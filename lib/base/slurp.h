@@ -12,4 +12,7 @@ int slurp(const char *name, struct bytes *out, struct why *w);
 /* The same from an open descriptor; the name is for messages. */
 int slurp_fd(int fd, const char *name, struct bytes *out, struct why *w);
 
+/* Whether a name is that of standard input: "-", or a file such as /dev/stdin. */
+int slurp_is_stdin(const char *name);
+
 #endif

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 const struct opt sampler_opts[] = {
-	{ OPT_GREEDY, "greedy", NULL, "take the largest logit; the same as --temp 0" },
+	{ OPT_GREEDY, "greedy", NULL, "take the largest logit: --temp 0, also where --samplers omits temperature" },
 	{ OPT_PRESET, "preset", "creative|balanced|focused|deterministic",
 		"several of these options at once: see sample(1)" },
 	{ OPT_NUMBER, "temp", "T", "temperature (default: 0.8)" },
