@@ -324,7 +324,7 @@ void product_columns(const struct product_job *j)
 		k.add = late_adders[f->id];
 	/* The next set is not far enough if it is small and memory is the limit: at most one group of columns, and a
 	 * byte a weight. (Zen 4, 4 columns of Q8_0, rows of 1,024: 1.13 to 1.25 times as fast, 2,048 1.05, 8,192 0.96;
-	 * with 8 columns, 0.9 to 0.98 times. Intel and AVX2: not measured.) */
+	 * with 8 columns, 0.9 to 0.98 times. Intel: equal within the noise. AVX2: not measured.) */
 	k.far_sets = k.span > SPAN && planes == 1 && k.groups.groups == 1 &&
 		COLUMNS_SET * k.run_bytes < SMALL_SET ? 2 : 1;
 	for (; r + COLUMNS_SET * run <= j->r1; r += COLUMNS_SET * run)
