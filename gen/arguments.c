@@ -172,10 +172,8 @@ void arguments(struct request *q, const struct cli *c, const struct given *given
 	for (int i = 0; i < STAGES; i++) {
 		struct stage *s = &q->stage[i];
 
-		if (!s->name) {
-			s->name = kinds[i].name;
-			s->program = kinds[i].program;
-		}
+		s->name = kinds[i].name;
+		s->program = kinds[i].program;
 		if (s->program && !s->n && is_used(q, i))
 			add(&t, (enum stage_number)i, find_program(argv0, c->program, s->program));
 	}
@@ -189,6 +187,11 @@ void arguments(struct request *q, const struct cli *c, const struct given *given
 		cli_die(c, "%s", w.text);
 	if (q->lines)
 		pass(&t, TOK, 0, operand(c, q->lines), NULL);
+	/* a grammar from standard input becomes a file, as that of a schema does */
+	if (q->constraint && !asked(q, CONSTRAINED)) {
+		q->stage[SCHEMA].name = q->stage[SCHEMA].program = "cat";
+		add(&t, SCHEMA, "cat");
+	}
 	add(&t, TEE, "tee");
 	if (asked(q, CONVERSATION) || (!q->prompt && !q->file))
 		return;

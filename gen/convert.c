@@ -46,7 +46,7 @@ static int filter_ids(struct stage *s, const char *word, int in, struct ids *out
 }
 
 /* The file could not be written. Closes it, and returns -1. */
-static int unwritten(int file, struct why *w)
+static int write_failed(int file, struct why *w)
 {
 	close(file);
 	return why_in(w, "temporary file");
@@ -58,7 +58,7 @@ int convert_messages(struct request *q, const struct messages *m, size_t first, 
 	int in = stage_file(w);
 
 	if (in >= 0 && messages_write(m, first, in, w))
-		return unwritten(in, w);
+		return write_failed(in, w);
 	if (filter(chat, NULL, in, out, w))
 		return -1;
 	/* its remarks about the template need not be repeated at every turn */
@@ -71,7 +71,7 @@ int convert_text(struct request *q, const char *text, size_t n, int append, stru
 	int in = stage_file(w);
 
 	if (in >= 0 && io_write(in, text, n, w))
-		return unwritten(in, w);
+		return write_failed(in, w);
 	return filter_ids(&q->stage[ENCODE], append ? "--append" : NULL, in, out, w);
 }
 
@@ -83,7 +83,7 @@ int convert_ids(struct request *q, enum stage_number detok, int given, const int
 	unsigned used;
 
 	if (in >= 0 && frame_write_ids(in, ids, (uint32_t)n, !given, given ? 0 : FRAME_SAMPLED, 0, w))
-		return unwritten(in, w);
+		return write_failed(in, w);
 	failed = filter(&q->stage[detok], given ? "--special" : NULL, in, &raw, w);
 	for (size_t at = 0; at < raw.n; at += used) {
 		int bad = utf8_next(raw.p + at, raw.n - at, &used) < 0;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/base/size.h"
 #include "lib/base/space.h"
 #include "convert.h"
 
@@ -154,10 +155,11 @@ static int has_turn_before(struct conversation *v, const char *text, struct why 
 	return has;
 }
 
-/* Finds the first turn that is laid out in the conversation's text. The system message before it may contain the same
- * words, so the search begins where another turn would change the text. *turn: where it is, or NULL; *n: its length.
- * Returns 0, or -1 on error. */
-static int find_first_turn(struct conversation *v, const char *text, const char **turn, size_t *n, struct why *w)
+/* Finds the first turn that is laid out in the conversation's text[all]. The system message before it may contain the
+ * same words, so the search begins where another turn would change the text. *turn: where it is, or NULL; *n: its
+ * length. Returns 0, or -1 on error. */
+static int find_first_turn(struct conversation *v, const char *text, size_t all, const char **turn, size_t *n,
+	struct why *w)
 {
 	struct messages other = { .text.limit = CONVERT_MAX, .file = -1 };
 	struct bytes content = { .limit = CONVERT_MAX }, laid_out = { .limit = CONVERT_MAX };
@@ -172,9 +174,9 @@ static int find_first_turn(struct conversation *v, const char *text, const char 
 	/* it begins with another letter */
 	blank = space_leading(content.p, content.n);
 	word = blank < content.n && content.p[blank] == 'a' ? "b" : "a";
-	failed = messages_other_turn(&other, m, word, 1, w) || convert_messages(v->q, &other, 0, &laid_out, w);
+	failed = messages_replace_turn(&other, m, word, 1, w) || convert_messages(v->q, &other, 0, &laid_out, w);
 	if (!failed) {
-		while (same < laid_out.n && laid_out.p[same] == text[same])
+		while (same < size_min(laid_out.n, all) && laid_out.p[same] == text[same])
 			same++;
 		*turn = find_message(m, m->first, text + same, n);
 	}
@@ -187,7 +189,7 @@ static int find_first_turn(struct conversation *v, const char *text, const char 
 int kept_salvage(struct conversation *v, const char *text, size_t n, struct why *w)
 {
 	size_t used, length;
-	const char *turn;
+	const char *turn = NULL;
 	int64_t same;
 	int before;
 
@@ -195,9 +197,9 @@ int kept_salvage(struct conversation *v, const char *text, size_t n, struct why 
 		return other_conversation(v, w);
 	if ((same = longest_prefix(v, text, n, &used, w)) < 0)
 		return -1;
-	if (find_first_turn(v, text, &turn, &length, w))
+	if (same && find_first_turn(v, text, n, &turn, &length, w))
 		return -1;
-	if (!same || !turn || used < (size_t)(turn - text) + length) {
+	if (!turn || used < (size_t)(turn - text) + length) {
 		if ((before = has_turn_before(v, text, w)) < 0)
 			return -1;
 		if (!before)

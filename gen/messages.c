@@ -103,13 +103,14 @@ static size_t start_of(const struct messages *m, size_t i)
 	return i < m->n ? m->list[i].at : m->text.n;
 }
 
-int messages_other_turn(struct messages *m, const struct messages *from, const char *text, size_t n, struct why *w)
+int messages_replace_turn(struct messages *m, const struct messages *from, const char *text, size_t n, struct why *w)
 {
-	size_t head = start_of(from, messages_turn(from, 0));
+	size_t head = start_of(from, messages_turn(from, 0)), rest = start_of(from, from->first + 1);
 
-	if (head && bytes_put(&m->text, from->text.p, head))
-		return why(w, "out of memory");
-	return messages_add(m, "user", text, n, w);
+	if ((head && bytes_put(&m->text, from->text.p, head)) || messages_add(m, "user", text, n, w) ||
+	    (rest < from->text.n && bytes_put(&m->text, from->text.p + rest, from->text.n - rest)))
+		return why(w, "the conversation is too long");
+	return 0;
 }
 
 int messages_write(const struct messages *m, size_t first, int fd, struct why *w)

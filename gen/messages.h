@@ -45,8 +45,9 @@ void messages_cut(struct messages *m, size_t n);
 /* Replaces the head by a system message, or removes it if n is 0. */
 int messages_set_system(struct messages *m, const char *text, size_t n, struct why *w);
 
-/* Makes *m, which is empty, the head of `from` and a turn of text[n]. */
-int messages_other_turn(struct messages *m, const struct messages *from, const char *text, size_t n, struct why *w);
+/* Makes *m, which is empty, the messages of `from` that are laid out, with text[n] as the first turn's. Returns 0, or
+ * -1 with a reason. */
+int messages_replace_turn(struct messages *m, const struct messages *from, const char *text, size_t n, struct why *w);
 
 /* messages_turn(): the number of the message that begins turn i, counted from 0, or m->n. messages_turns(): the number
  * of turns. */

@@ -220,7 +220,6 @@ static void take(struct reader *r, const struct opt *o)
 	const struct meaning *m = meaning_of(o);
 	struct request *q = r->q;
 	struct cli *c = r->c;
-	struct why w;
 
 	switch (o->letter) {
 	case 'm': q->model = c->value; break;
@@ -249,13 +248,9 @@ static void take(struct reader *r, const struct opt *o)
 	q->facts |= m->states | (sampler_opt_of_text(o) ? OF_TEXT : 0);
 	if (m->states & GRAMMAR && strstr(o->name, "-file") && slurp_is_stdin(c->value)) {
 		q->constraint = o->name;
-		/* sample's standard input holds logits, so the grammar becomes a file, as that of a schema does */
-		if (o->letter == OPT_GRAMMAR) {
-			q->stage[SCHEMA].name = q->stage[SCHEMA].program = "cat";
-			if (stage_arg(&q->stage[SCHEMA], "cat", &w))
-				cli_die(c, "%s", w.text);
+		/* not for sample, whose standard input holds logits */
+		if (o->letter == OPT_GRAMMAR)
 			return;
-		}
 	}
 	if (r->n == r->room && grow(&r->given, &r->room, sizeof *r->given, 64))
 		cli_die(c, "out of memory");
@@ -327,8 +322,10 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "-j/--jobs requires --lines");
 	if (q->lines && q->texts)
 		cli_usage(c, "--lines: not with -N/--texts or --best-of");
-	if (q->lines && (q->prompt || q->file || q->echo))
+	if (q->lines && (q->prompt || q->file))
 		cli_usage(c, "--lines: no prompts besides those in %s", q->lines);
+	if (q->constraint && asked(q, CONVERSATION) && !q->once)
+		cli_usage(c, "--%s: standard input holds the turns", q->constraint);
 	if (q->constraint && (q->lines ? slurp_is_stdin(q->lines) : !q->prompt && !q->file))
 		cli_usage(c, "--%s: standard input holds the prompt", q->constraint);
 }
@@ -373,7 +370,7 @@ static void find_prompt(struct request *q, const struct cli *c)
 	if (q->prompt && !strcmp(q->prompt, "-"))
 		q->prompt = NULL;
 	q->prompt_n = q->prompt ? strlen(q->prompt) : 0;
-	if (q->file && !strcmp(q->file, "-"))
+	if (q->file && slurp_is_stdin(q->file))
 		q->file = NULL;
 	if (asked(q, OF_CHAT) && !asked(q, CONVERSATION) && (q->prompt || q->file)) {
 		q->facts |= CONVERSATION;
@@ -382,12 +379,14 @@ static void find_prompt(struct request *q, const struct cli *c)
 	if (q->likely && (!asked(q, JSON) || q->facts & (OWN_SAMPLE | LINES)))
 		cli_usage(c, "--logprobs requires --json, and no --lines, -N/--texts or --stage sample");
 	if (q->echo && (q->facts & (CONVERSATION | JSON | LINES) || (!q->prompt && !q->file)))
-		cli_usage(c, "--echo: for a prompt on the command line or in a file, and not with --json, -N/--texts "
-			"or conversations");
+		cli_usage(c, "--echo: for a prompt on the command line or in a file, and not with --json, --lines, "
+			"-N/--texts or conversations");
 	if (q->echo && q->escape && q->file)
 		cli_usage(c, "--echo: not with -e/--escape and a file");
 	if (q->escape && q->prompt)
 		undo_escapes(q, c);
+	if (q->escape && q->stage[TOK].shell)
+		cli_usage(c, "-e/--escape: with --stage tok only for a prompt on the command line");
 	if (q->file)
 		check_file(q->file, c);
 	if (!q->file || !asked(q, CONVERSATION))

@@ -20,7 +20,7 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-/* Runs schema; its grammar goes to a file without a name that sample can open. */
+/* Runs schema, or cat; the grammar goes to a file without a name that sample can open. */
 static int make_grammar(struct request *q, struct why *w)
 {
 	static char path[24];

@@ -66,8 +66,10 @@ static void options(struct chat_settings *set)
 			if (chat_take(s, o, c.value, &w) < 0)
 				cli_usage(&c, "%s", w.text);
 		}
-	if ((s->tools && slurp_is_stdin(s->tools)) || (s->template && slurp_is_stdin(s->template)))
-		cli_usage(&c, "--tools and --template: standard input holds the messages");
+	if (!set->show && s->tools && slurp_is_stdin(s->tools))
+		cli_usage(&c, "--tools: standard input holds the messages");
+	if (!set->show && s->template && slurp_is_stdin(s->template))
+		cli_usage(&c, "--template: standard input holds the messages");
 	if (s->template && s->name)
 		cli_usage(&c, "--template and --template-name cannot be combined");
 	if (c.argc != 1)

@@ -45,10 +45,11 @@ static void report_why(struct finder *f, const struct why *w)
 	report(f, has_path ? w->text + n + 2 : w->text);
 }
 
-/* Prints the ids of special tokens that the vocabulary does not have: no program uses them, so they are no faults. */
+/* Prints the ids of special tokens that the vocabulary does not have: no program uses them, so they are no faults (but
+ * fwd needs the mask token). */
 static void note_ids(const struct finder *f, const struct gguf *g, int32_t n_vocab)
 {
-	static const char prefix[] = "tokenizer.ggml.", suffix[] = "_token_id";
+	static const char prefix[] = "tokenizer.ggml.", suffix[] = "_token_id", mask[] = "tokenizer.ggml.mask_token_id";
 	enum { ENDS = sizeof prefix + sizeof suffix - 2, KEY = 64 };
 	char name[KEY];
 	struct why ignored;
@@ -57,7 +58,7 @@ static void note_ids(const struct finder *f, const struct gguf *g, int32_t n_voc
 	for (uint64_t i = 0; i < g->n_values; i++) {
 		struct gguf_string key = g->values[i].key;
 
-		if (key.n < ENDS || key.n >= KEY || memcmp(key.s, prefix, sizeof prefix - 1) ||
+		if (gguf_is(key, mask) || key.n < ENDS || key.n >= KEY || memcmp(key.s, prefix, sizeof prefix - 1) ||
 		    memcmp(key.s + key.n - (sizeof suffix - 1), suffix, sizeof suffix - 1))
 			continue;
 		snprintf(name, sizeof name, "%.*s", GGUF_SHOWN(key));

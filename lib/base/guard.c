@@ -34,7 +34,7 @@ static _Noreturn void die(const char *object, const char *cause)
 	char line[NAME + 128];
 	size_t n;
 
-	/* several threads may meet the same fault */
+	/* several threads may meet the same fault; a second one of this thread is blocked, and so ends the process */
 	while (atomic_flag_test_and_set(&dying))
 		pause();
 	n = append(line, 0, sizeof line, program);
@@ -88,6 +88,7 @@ void guard_stack(const char *name)
 	stack_end = stack_top - (uintptr_t)limit.rlim_cur - (1 << 20);
 	name_program(name);
 	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, SIGBUS);
 	if (!sigaltstack(&own, NULL))
 		sigaction(SIGSEGV, &action, &older);
 }
@@ -98,6 +99,7 @@ void guard_arm(const char *name)
 
 	name_program(name);
 	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, SIGSEGV);
 	sigaction(SIGBUS, &action, NULL);
 }
 

@@ -12,7 +12,7 @@ int slurp(const char *name, struct bytes *out, struct why *w);
 /* The same from an open descriptor; the name is for messages. */
 int slurp_fd(int fd, const char *name, struct bytes *out, struct why *w);
 
-/* Whether a name is that of standard input: "-", or a file such as /dev/stdin. */
+/* Whether the name is one of standard input: "-", or /dev/stdin and the like. */
 int slurp_is_stdin(const char *name);
 
 #endif

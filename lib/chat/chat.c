@@ -240,8 +240,8 @@ static size_t list_texts(const struct chat *c, struct json **text)
 
 /* Whether the template reads the texts of contents that are parts, which is tried out: it renders the conversation with
  * a needle in place of each text. It may fail, leave needles out, or print a part as Python or JSON would, which
- * doubles the backslash of a needle. */
-static int takes_parts(struct chat *c, const struct jinja *t, const struct jinja_options *o)
+ * doubles the backslash of a needle. Returns -1 with a reason if it fails. */
+static int takes_parts(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct why *w)
 {
 	struct probe {
 		struct json was;
@@ -250,33 +250,36 @@ static int takes_parts(struct chat *c, const struct jinja *t, const struct jinja
 	struct bytes out = { .limit = c->arena.limit };
 	size_t n = list_texts(c, NULL);
 	struct json **text = arena_array(&c->arena, n, sizeof *text);
-	struct why ignored;
 	int takes;
 
 	if (!(probe = arena_array(&c->arena, n, sizeof *probe)) || !text)
-		return 0;
+		return full(c, w);
 	list_texts(c, text);
 	for (size_t i = 0; i < n; i++) {
 		probe[i].was = *text[i];
 		text[i]->n = (size_t)snprintf(probe[i].needle, sizeof probe[i].needle, "(%zu\\)", i);
 		text[i]->s = probe[i].needle;
 	}
-	takes = !jinja_render(t, c->variables, o, &out, &ignored) && !bytes_put(&out, "", 1);
+	takes = jinja_render(t, c->variables, o, &out, w) ? -1 : !bytes_put(&out, "", 1);
 	for (size_t i = 0; i < n; i++) {
-		takes = takes && strstr(out.p, probe[i].needle);
+		if (takes > 0 && !strstr(out.p, probe[i].needle))
+			takes = 0;
 		*text[i] = probe[i].was;
 	}
 	bytes_free(&out);
 	return takes;
 }
 
-/* Replaces contents that are parts with nothing but text by strings. */
-static int join_parts(struct chat *c, struct why *w)
+/* Replaces contents that are parts by strings. failed: why the template does not read them, or NULL if it does not
+ * fail. */
+static int join_parts(struct chat *c, const struct why *failed, struct why *w)
 {
-	for (struct json *m = c->messages->child; m; m = m->next) {
+	size_t number = 1;
+
+	for (struct json *m = c->messages->child; m; m = m->next, number++) {
 		struct bytes text = { .limit = c->arena.limit };
 		struct json *content = member(m, "content");
-		int joined = content_has_parts(content) && !content_text(content, &text);
+		int parts = content_has_parts(content), joined = parts && !content_text(content, &text);
 		char *copy = joined ? copy_text(c, text.p, text.n) : NULL;
 
 		if (copy) {
@@ -285,11 +288,13 @@ static int join_parts(struct chat *c, struct why *w)
 			content->n = text.n;
 			content->child = NULL;
 		}
+		joined |= text.failed;
 		bytes_free(&text);
 		if (joined && !copy)
 			return full(c, w);
-		if (!joined && content_has_parts(content))
-			return why(w, "a message has a part that is not text, and the template does not read parts");
+		if (parts && !joined)
+			return why(w, "message %zu: a part is not text, and the template %s%s", number,
+				failed ? "fails: " : "does not read all parts", failed ? failed->text : "");
 	}
 	return 0;
 }
@@ -306,14 +311,16 @@ int chat_render(struct chat *c, const char *template, size_t n, const struct jin
 	struct why *w)
 {
 	struct jinja *t;
-	int failed;
+	struct why cause;
+	int takes, failed;
 
 	if (!c->messages->n)
 		return why(w, "the conversation has no message");
 	t = jinja_parse(template, n, w);
 	if (!t)
 		return -1;
-	failed = has_parts(c) && !takes_parts(c, t, o) ? join_parts(c, w) : 0;
+	takes = has_parts(c) ? takes_parts(c, t, o, &cause) : 1;
+	failed = takes > 0 ? 0 : join_parts(c, takes < 0 ? &cause : NULL, w);
 	failed = failed ? -1 : jinja_render(t, c->variables, o, out, w);
 	jinja_free(t);
 	return failed;

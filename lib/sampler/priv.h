@@ -29,7 +29,7 @@ struct sampler {
 	uint32_t position;      /* of the id to draw */
 	float temp;             /* what gumbel divides by */
 	int prepared;           /* sampler_prepare() was called for this row */
-	size_t n_nan, n_infinite;       /* of the current row: those above 0 */
+	size_t n_nan, n_infinite;       /* NaNs and +infinities of the current row */
 	float *key;             /* [TOPK_SCRATCH(n_vocab)], scratch of any sampler */
 	int32_t *count;         /* [n_vocab], of penalties and dry; all zero between them */
 	int32_t *history;       /* [history_room] the last n_history ids; the first is at position base */
