@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lib/base/quote.h"
 #include "lib/base/size.h"
@@ -32,11 +31,6 @@ int tok_flags(const struct tok_run *t, const struct text *x)
 		(!x->first || t->append ? VOCAB_CONTINUE : 0);
 }
 
-static int is_white(char c)
-{
-	return c && strchr(" \t\n\v\f\r", c);
-}
-
 /* The word that begins at this offset is not an id. */
 static int no_id(const struct tok_run *t, const struct text *x, size_t at, size_t line, struct why *w)
 {
@@ -45,7 +39,7 @@ static int no_id(const struct tok_run *t, const struct text *x, size_t at, size_
 	size_t n = 0, end = size_min(x->n, at + SHOWN_MOST);
 	unsigned used;
 
-	for (; at < end && !is_white(x->s[at]); at += used)
+	for (; at < end && !isspace((unsigned char)x->s[at]); at += used)
 		n += quote_next(x->s + at, x->n - at, '\\', shown + n, &used);
 	shown[n] = 0;
 	why(w, "line %zu: \"%s\" is not a token id from 0 to %d", line, shown, (int)t->card.n_vocab - 1);
@@ -60,14 +54,14 @@ static int read_ids(const struct tok_run *t, const struct text *x, struct ids *i
 	int64_t id;
 
 	while (at < x->n) {
-		if (is_white(x->s[at])) {
+		if (isspace((unsigned char)x->s[at])) {
 			line += x->s[at++] == '\n';
 			continue;
 		}
 		id = 0;
 		for (start = at; at < x->n && isdigit((unsigned char)x->s[at]) && id < n_vocab; at++)
 			id = 10 * id + (x->s[at] - '0');
-		if (at == start || id >= n_vocab || (at < x->n && !is_white(x->s[at])))
+		if (at == start || id >= n_vocab || (at < x->n && !isspace((unsigned char)x->s[at])))
 			return no_id(t, x, start, line, w);
 		if (ids_add(ids, (int32_t)id))
 			return why(w, "out of memory");

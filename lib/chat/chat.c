@@ -288,7 +288,7 @@ static int join_parts(struct chat *c, const struct why *failed, struct why *w)
 			content->n = text.n;
 			content->child = NULL;
 		}
-		joined |= text.failed;
+		joined |= text.failed;  /* out of memory, as without a copy */
 		bytes_free(&text);
 		if (joined && !copy)
 			return full(c, w);
