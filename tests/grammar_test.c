@@ -595,6 +595,41 @@ static void test_hostile(void)
 	free(many_as);
 }
 
+/* Counts inside counts: however many ways there are to count the text, the work for each byte is bounded, as it is
+ * for one count. */
+static void counts_quickly(const char *grammar, const char *pattern)
+{
+	enum { BYTES = 3000, WORK = 5000 };
+	static const uint32_t reach[MATCHER_NEAR] = { 16, 40 };
+	struct why w = { "" };
+	struct grammar *g = parse(grammar, &w);
+	struct matcher m;
+	uint32_t state;
+
+	if (!check(g && !matcher_open(&m, g, reach, &w), "%s: %s", grammar, w.text))
+		return;
+	state = matcher_start(&m);
+	for (size_t i = 0; i < BYTES && state > STATE_END && state != STATE_NONE; i++)
+		state = matcher_walk(&m, state, pattern + i % strlen(pattern), 1);
+	check(state != STATE_DEAD && state != STATE_NONE && m.steps < BYTES * WORK, "%s: state %u, work %llu", grammar,
+		(unsigned)state, (unsigned long long)m.steps);
+	matcher_close(&m);
+	grammar_free(g);
+}
+
+static void test_nested_counts(void)
+{
+	counts_quickly("root ::= (([a-z]{0,200} \"\\n\"?){0,50}){0,50}", "abc\n");
+	counts_quickly("root ::= ((\"a\"{0,30}){0,30}){0,30}", "a");
+	counts_quickly("root ::= (\"a\"{5,10}){1000,2000}", "a");
+	counts_quickly("root ::= (\"a\"{500,1000} \"b\"?){1000,2000}", "a");
+	counts_quickly("root ::= ((\"a\"{997} | \"a\"{1009}){0,1000} \"b\"?){0,1000}", "a");
+	counts_quickly("root ::= (((\"a\"? \"b\"? \"c\"?){0,100} \"d\"?){2,100} \"e\"?){3,100}", "abcabbca");
+	counts_quickly("root ::= ((((\"a\"{0,1000} \"b\"?){0,1000} \"c\"?){0,1000} \"d\"?){0,1000} \"e\"?){0,1000}",
+		"aaabbaaacaaad");
+	counts_quickly("root ::= s\ns ::= \"a\" s | \"a\" s \"b\" | \"c\"", "a");
+}
+
 /* Damaged grammars: one or two bytes changed, or the text truncated. */
 static void test_damage(void)
 {
@@ -663,6 +698,7 @@ int main(void)
 	test_flush();
 	test_ended();
 	test_hostile();
+	test_nested_counts();
 	test_damage();
 	return check_end("grammar");
 }

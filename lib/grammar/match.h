@@ -31,7 +31,8 @@ enum matcher_fault {
 struct state {
 	uint32_t node;          /* a frame's, or STATE_UNION */
 	uint32_t low, high;     /* NODE_REPEAT: rounds to come, at least 1; union: first of members[], count */
-	uint32_t next;          /* a frame's: what comes after it */
+	uint32_t next;          /* a frame's: what comes after it; DEAD if low is without bound */
+	uint32_t merged;        /* a union's: the state of equal meaning in which frames are merged; 0: not computed */
 	uint32_t near[MATCHER_NEAR];
 	uint32_t entered;       /* the last step that expanded this frame */
 	uint64_t kinds;         /* kinds.c's: the kinds (trie.h) that lead to `usual`; KINDS_KNOWN once computed */
@@ -71,6 +72,7 @@ struct matcher {
 	uint32_t n_transitions;
 	size_t transition_room;
 	struct uint_list gather;        /* a union in the making */
+	unsigned merging;               /* unions in the making, each after a frame of another */
 	struct uint_list calls;         /* pairs: a state to return to; the index of the rule's previous pair, plus 1 */
 	uint32_t *called;               /* [n_rules] by rank: index of the last pair, plus 1 */
 	uint64_t *waiting;              /* a bit for each rank: called and not yet entered */
@@ -101,7 +103,7 @@ void matcher_release(struct matcher *m, struct held_state *h);
  * matcher cannot be used any more. */
 int matcher_flush(struct matcher *m);
 
-/* ---- making states: state.c. They return STATE_NONE, -1 or NULL with the fault set ---- */
+/* ---- making states: state.c, union.c. They return STATE_NONE, -1 or NULL with the fault set ---- */
 
 uint32_t matcher_fail(struct matcher *m, enum matcher_fault fault);     /* sets it; returns STATE_NONE */
 
@@ -111,6 +113,9 @@ int matcher_push(struct matcher *m, struct uint_list *l, uint32_t x);
 
 /* Makes DEAD and END, in empty tables. */
 int matcher_make_first(struct matcher *m);
+
+/* The number of the state equal to s; *fresh: it is new, its near[] is itself. */
+uint32_t matcher_intern(struct matcher *m, const struct state *s, int *fresh);
 
 /* The frame of a node that is still to come `low` to `high` times, and then the state `next`. */
 uint32_t matcher_frame(struct matcher *m, uint32_t node, uint32_t low, uint32_t high, uint32_t next);

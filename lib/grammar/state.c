@@ -1,4 +1,4 @@
-/* The states of a grammar, interned: frames, unions, and their variants without large counts. */
+/* The states of a grammar, interned; frames, and their variants without large counts. Unions are made in union.c. */
 #include "match.h"
 
 #include "lib/base/grow.h"
@@ -8,8 +8,7 @@
 
 enum {
 	STATES_MAX = 1 << 20,
-	LIST_MAX = 1 << 24,             /* elements of rows[] and of members[] */
-	MEMBERS_MAX = 1 << 20           /* of one union */
+	LIST_MAX = 1 << 24              /* elements of rows[] and of members[] */
 };
 
 uint32_t matcher_fail(struct matcher *m, enum matcher_fault fault)
@@ -83,8 +82,7 @@ static int make_room(struct matcher *m)
 	return 0;
 }
 
-/* The number of the state equal to s; *fresh: it is new, and its near[] is not set yet. */
-static uint32_t intern(struct matcher *m, const struct state *s, int *fresh)
+uint32_t matcher_intern(struct matcher *m, const struct state *s, int *fresh)
 {
 	uint32_t h = hash(m, s);
 	struct slot *at;
@@ -116,12 +114,14 @@ uint32_t matcher_frame(struct matcher *m, uint32_t node, uint32_t low, uint32_t 
 
 	if (next == STATE_NONE)
 		return next;
-	at = intern(m, &s, &fresh);
+	if (low == GRAMMAR_FOREVER)
+		s.next = STATE_DEAD;    /* never reached */
+	at = matcher_intern(m, &s, &fresh);
 	for (unsigned k = 0; at != STATE_NONE && fresh && k < MATCHER_NEAR; k++) {
 		uint32_t near_low = clamped(low, m->reach[k]), near_high = clamped(high, m->reach[k]);
-		uint32_t near_next = m->state[next].near[k];
+		uint32_t near_next = m->state[s.next].near[k];
 
-		if (near_low != low || near_high != high || near_next != next) {
+		if (near_low != low || near_high != high || near_next != s.next) {
 			uint32_t near = matcher_frame(m, node, near_low, near_high, near_next);
 
 			if (near == STATE_NONE)
@@ -130,103 +130,6 @@ uint32_t matcher_frame(struct matcher *m, uint32_t node, uint32_t low, uint32_t 
 		}
 	}
 	return at;
-}
-
-/* ---- unions ---- */
-
-int matcher_gather(struct matcher *m, uint32_t state)
-{
-	uint32_t n;
-
-	if (state == STATE_NONE)
-		return -1;
-	if (state == STATE_DEAD)
-		return 0;
-	if (m->state[state].node != STATE_UNION || state == STATE_END)
-		return matcher_push(m, &m->gather, state);
-	n = m->state[state].high;
-	m->steps += n;
-	if (!matcher_list(m, &m->gather, n))
-		return -1;
-	memcpy(m->gather.at + m->gather.n - n, m->members.at + m->state[state].low, n * sizeof *m->gather.at);
-	return 0;
-}
-
-static int ascending(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
-/* Sorts at[n] and removes duplicates; returns how many are left. */
-static uint32_t settle(uint32_t *at, uint32_t n)
-{
-	uint32_t kept = 0;
-
-	if (n > 24) {
-		qsort(at, n, sizeof *at, ascending);
-	} else {
-		for (uint32_t i = 1; i < n; i++) {
-			uint32_t x = at[i], j = i;
-
-			for (; j && at[j - 1] > x; j--)
-				at[j] = at[j - 1];
-			at[j] = x;
-		}
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (!i || at[i] != at[kept - 1])
-			at[kept++] = at[i];
-	return kept;
-}
-
-static int unite_near(struct matcher *m, uint32_t at)
-{
-	for (unsigned k = 0; k < MATCHER_NEAR; k++) {
-		uint32_t mark = m->gather.n, differ = 0, near;
-
-		for (uint32_t i = 0; i < m->state[at].high; i++) {
-			uint32_t member = m->members.at[m->state[at].low + i];
-
-			near = m->state[member].near[k];
-			differ |= near != member;
-			if (matcher_gather(m, near))
-				return -1;
-		}
-		if (!differ) {
-			m->gather.n = mark;
-			continue;
-		}
-		near = matcher_unite(m, mark);
-		if (near == STATE_NONE)
-			return -1;
-		m->state[at].near[k] = near;
-	}
-	return 0;
-}
-
-uint32_t matcher_unite(struct matcher *m, uint32_t mark)
-{
-	uint32_t n = settle(m->gather.at + mark, m->gather.n - mark);
-	struct state s = { .node = STATE_UNION, .low = m->members.n, .high = n };
-	uint32_t at, *to;
-	int fresh;
-
-	m->gather.n = mark;
-	m->steps += n;
-	if (n > MEMBERS_MAX || m->steps > m->steps_max)
-		return matcher_fail(m, MATCHER_LIMIT);
-	if (n < 2)
-		return n ? m->gather.at[mark] : STATE_DEAD;
-	to = matcher_list(m, &m->members, n);
-	if (!to)
-		return STATE_NONE;
-	memcpy(to, m->gather.at + mark, n * sizeof *to);
-	at = intern(m, &s, &fresh);
-	if (!fresh)
-		m->members.n -= n;
-	return at == STATE_NONE || !fresh || !unite_near(m, at) ? at : STATE_NONE;
 }
 
 /* ---- the tables ---- */
