@@ -29,8 +29,10 @@ struct constraint {
 	size_t n, room;
 };
 
-static struct grammar *parse_grammar(const struct grammar_source *source, int *usage, struct why *w)
+static struct grammar *parse_grammar(const struct grammar_source *source, const struct token_pieces *p, int *usage,
+	struct why *w)
 {
+	struct grammar_tokens tokens = { pieces_count(p), pieces_find, p };
 	struct bytes text = { .limit = GRAMMAR_TEXT };
 	struct grammar *g = NULL;
 	char name[64];
@@ -38,8 +40,8 @@ static struct grammar *parse_grammar(const struct grammar_source *source, int *u
 	if (source->is_file && slurp(source->value, &text, w))
 		goto out;
 	*usage = 1;
-	g = source->is_file ? grammar_parse(text.p ? text.p : "", text.n, w)
-		: grammar_parse(source->value, strlen(source->value), w);
+	g = source->is_file ? grammar_parse_tokens(text.p ? text.p : "", text.n, &tokens, w)
+		: grammar_parse_tokens(source->value, strlen(source->value), &tokens, w);
 	snprintf(name, sizeof name, "--%s", source->option);
 	if (!g)
 		why_in(w, source->is_file ? source->value : name);
@@ -48,14 +50,15 @@ out:
 	return g;
 }
 
-struct constraint *constraint_open(const struct grammar_source *source, int *usage, struct why *w)
+struct constraint *constraint_open(const struct grammar_source *source, const struct token_pieces *p, int *usage,
+	struct why *w)
 {
 	struct constraint *c = calloc(1, sizeof *c);
 
 	*usage = 0;
 	if (!c)
 		why(w, "out of memory");
-	else if ((c->grammar = parse_grammar(source, usage, w)))
+	else if ((c->grammar = parse_grammar(source, p, usage, w)))
 		return c;
 	constraint_close(c);
 	return NULL;

@@ -18,8 +18,10 @@ struct grammar_source {
 
 struct constraint;
 
-/* Parses the grammar. NULL, and *usage says whether the text is at fault (or the file cannot be read). */
-struct constraint *constraint_open(const struct grammar_source *source, int *usage, struct why *w);
+/* Parses the grammar, which may name tokens of p. NULL, and *usage says whether the text is at fault (or the file
+ * cannot be read). */
+struct constraint *constraint_open(const struct grammar_source *source, const struct token_pieces *p, int *usage,
+	struct why *w);
 void constraint_close(struct constraint *c);
 
 /* Prepares for the stream of this card; the pieces are borrowed. The stop ids, stop[n], end a text like the card's

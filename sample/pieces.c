@@ -1,6 +1,7 @@
 #include "pieces.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/gguf/gguf.h"
 
@@ -56,4 +57,27 @@ const char *pieces_shown(const void *pieces, int32_t id, size_t *n)
 const char *pieces_printed(const void *pieces, int32_t id, size_t *n)
 {
 	return vocab_piece(((const struct token_pieces *)pieces)->v, id, 0, n);
+}
+
+int32_t pieces_count(const struct token_pieces *p)
+{
+	return p->card.n_vocab;
+}
+
+int32_t pieces_find(const void *pieces, const char *text, size_t n)
+{
+	const struct token_pieces *p = pieces;
+	int32_t found = -1;
+
+	for (int32_t id = 0; id < p->card.n_vocab; id++) {
+		size_t len = 0;
+		const char *s = pieces_shown(p, id, &len);
+
+		if (!s || len != n || memcmp(s, text, n))
+			continue;
+		if (vocab_is_special(p->v, id))
+			return id;
+		found = found < 0 ? id : found;
+	}
+	return found;
 }

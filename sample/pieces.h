@@ -26,4 +26,10 @@ int pieces_agree(const struct token_pieces *p, const struct card *card, struct w
 const char *pieces_shown(const void *pieces, int32_t id, size_t *n);
 const char *pieces_printed(const void *pieces, int32_t id, size_t *n);
 
+/* How many ids there are. */
+int32_t pieces_count(const struct token_pieces *p);
+
+/* The id that is shown as text[n]: a control or user-defined token before others, then the lowest; or -1. */
+int32_t pieces_find(const void *pieces, const char *text, size_t n);
+
 #endif

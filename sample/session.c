@@ -20,7 +20,7 @@ int session_open(struct session *s, struct why *w)
 		return -1;
 	s->set.chain.breakers.piece = pieces_shown;
 	s->set.chain.breakers.context = s->pieces;
-	if (!s->set.grammar.option || (s->constraint = constraint_open(&s->set.grammar, &usage, w)))
+	if (!s->set.grammar.option || (s->constraint = constraint_open(&s->set.grammar, s->pieces, &usage, w)))
 		return 0;
 	return usage ? SESSION_USAGE : -1;
 }

@@ -61,7 +61,7 @@ static void test_errors(void)
 	refuses("root ::= \"x\"{3,2}\n", "line 1, column 13: the repetition's lower bound exceeds its upper one");
 	refuses("root ::= \"x\"{1000000001}\n", "line 1, column 14: a repetition count above 1000000000");
 	refuses("root ::= \"x\"{99999999999999999999999}\n", "line 1, column 14: a repetition count above 1000000000");
-	refuses("root ::= <think>\n", "line 1, column 10: tokens by name or id (<...>) are not supported");
+	refuses("root ::= <think>\n", "line 1, column 10: tokens (<...>) need a vocabulary");
 	refuses("root ::= \"x\" = \"y\"\n", "line 1, column 14: unexpected character");
 	refuses("root ::= root \"x\" | \"y\"\n", "line 1, column 1: rule root begins with itself (left recursion)");
 	refuses("root ::= a\na ::= \"x\"? b\nb ::= a \"y\" | \"z\"\n",
@@ -343,6 +343,100 @@ static void test_random(void)
 	}
 	check(t.grammars == 250 && t.finished >= 1000, "%d grammars, %d masks, %d finished texts: too few", t.grammars,
 		t.masks, t.finished);
+}
+
+/* ---- tokens ---- */
+
+static int32_t find(const void *context, const char *text, size_t n)
+{
+	const struct vocabulary *v = context;
+
+	for (int32_t id = 0; id < IDS; id++)
+		if (v->n[id] == n && !memcmp(v->bytes[id], text, n))
+			return id;
+	return -1;
+}
+
+static struct grammar *parse_tokens(const char *text, const struct vocabulary *v, struct why *w)
+{
+	return grammar_parse_tokens(text, strlen(text), &(struct grammar_tokens){ IDS, find, v }, w);
+}
+
+static void refuses_token(const struct vocabulary *v, const char *text, const char *reason)
+{
+	struct why w = { "" };
+	struct grammar *g = parse_tokens(text, v, &w);
+
+	check(!g && !strcmp(w.text, reason), "%s\n  says: %s\n  not:  %s", text, g ? "nothing" : w.text, reason);
+	grammar_free(g);
+}
+
+enum { LIST_END = INT32_MIN };
+
+/* Appends the ids of `text`, then judges each of `next`: NOT(id) is one that is not allowed. The masks and what is
+ * accepted have to agree. */
+static void follows(const struct vocabulary *v, const char *grammar, const int32_t *text, const int32_t *next)
+{
+	struct why w = { "" };
+	struct grammar *g = parse_tokens(grammar, v, &w);
+	struct mask_vocab pieces = { IDS, piece, v, eog, 2 };
+	struct masker *u = g ? masker_open(g, &pieces, &w) : NULL;
+	struct mask_text *p = u ? mask_start(u, &w) : NULL, *fork;
+	const uint32_t *mask;
+	int ok = p != NULL;
+
+	for (; ok && text && *text != LIST_END; text++)
+		ok = (mask = mask_find(p, &w)) && allowed(mask, *text) && !mask_accept(p, *text, &w);
+	check(ok, "%s\n  refuses the text: %s", grammar, w.text);
+	for (; ok && *next != LIST_END; next++) {
+		int32_t id = *next < 0 ? -*next - 1 : *next;
+		int want = *next >= 0;
+
+		mask = mask_find(p, &w);
+		fork = mask_fork(p, &w);
+		check(mask && allowed(mask, id) == want && (mask_accept(fork, id, &w) == 0) == want, "%s\n  %s %d: %s",
+			grammar, want ? "refuses" : "allows", (int)id, w.text);
+		mask_drop(fork);
+	}
+	masker_close(u);
+	grammar_free(g);
+}
+
+#define LIST(...) (const int32_t[]){ __VA_ARGS__, LIST_END }
+#define NOT(id) (-(id) - 1)
+
+/* Ids 5 and 6 print nothing, 16 + c is the byte c, 300 is <think>, and 301 the same as the byte x. */
+static void test_tokens(void)
+{
+	static struct vocabulary v;
+
+	fill(&v, 6);
+	v.n[300] = strlen(strcpy(v.bytes[300], "<think>"));
+	v.n[301] = strlen(strcpy(v.bytes[301], "x"));
+	refuses_token(&v, "root ::= <[1500]>", "line 1, column 10: token 1500 is outside the vocabulary of 1500");
+	refuses_token(&v, "root ::= !<[99999999999999999999]>",
+		"line 1, column 11: token 99999999999999999999 is outside the vocabulary of 1500");
+	refuses_token(&v, "root ::= \"a\" <thought>", "line 1, column 14: the vocabulary has no token <thought>");
+	refuses_token(&v, "root ::= <think\n>", "line 1, column 10: the token does not end on its line");
+	refuses_token(&v, "root ::= <[5>", "line 1, column 10: a token is <[id]> or <text>");
+	refuses_token(&v, "root ::= <[]>", "line 1, column 10: a token is <[id]> or <text>");
+	refuses_token(&v, "root ::= <[-5]>", "line 1, column 10: a token is <[id]> or <text>");
+	refuses_token(&v, "root ::= !\"a\"", "line 1, column 11: expected a token after '!': <[id]> or <text>");
+
+	follows(&v, "root ::= <[5]> \"x\"", NULL, LIST(5, NOT(6), NOT(16 + 'x'), NOT(EOG)));
+	follows(&v, "root ::= <[5]> \"x\"", LIST(5), LIST(16 + 'x', 301, NOT(5), NOT(EOG)));
+	follows(&v, "root ::= <think> .", NULL, LIST(300, NOT(16 + '<'), NOT(301)));
+	follows(&v, "root ::= \"<\" .* <think>", LIST(16 + '<'), LIST(300, 301, NOT(EOG)));
+	follows(&v, "root ::= \"<\" .* <think>", LIST(16 + '<', 300), LIST(300, 301, EOG, 700));
+	follows(&v, "root ::= !<[5]> | <[6]> \"a\"", NULL, LIST(6, 7, 300, NOT(5), NOT(EOG), NOT(700)));
+	follows(&v, "root ::= !<[5]> | <[6]> \"a\"", LIST(6), LIST(16 + 'a', EOG, NOT(7)));
+	follows(&v, "root ::= (!<[5]> !<[6]> !<[7]>){2,} <[5]>", LIST(6, 7, 8, 300, 301, 302), LIST(5, 6, NOT(EOG)));
+	follows(&v, "root ::= (!<[5]> !<[6]> !<[7]>){2,} <[5]>", LIST(6, 7, 8, 300, 301), LIST(5, 6, NOT(7), NOT(EOG)));
+	follows(&v, "root ::= <[301]> \"a\" | \"x\" \"b\"", LIST(301), LIST(16 + 'a', 16 + 'b'));
+	follows(&v, "root ::= <[301]> \"a\" | \"x\" \"b\"", LIST(16 + 'x'), LIST(NOT(16 + 'a'), 16 + 'b'));
+	follows(&v, "root ::= \"a\" <[700]>", LIST(16 + 'a'), LIST(700, NOT(EOG), NOT(5)));
+	follows(&v, "root ::= \"a\" (<[700]> \"b\" | !<[700]>)", LIST(16 + 'a'), LIST(5, NOT(700), NOT(EOG)));
+	follows(&v, "root ::= <[5]>{20,1000000}", LIST(5, 5, 5), LIST(5, NOT(6), NOT(EOG)));
 }
 
 /* ---- long texts, many states ---- */
@@ -693,6 +787,7 @@ int main(void)
 	test_texts();
 	test_apply();
 	test_random();
+	test_tokens();
 	test_json();
 	test_counts();
 	test_flush();

@@ -1,5 +1,5 @@
 /* What follows from a grammar's nodes: which of them may be empty, whether each rule has a finite text and does
- * not begin with itself, in which order rules can begin with each other, and which bytes are equivalent.
+ * not begin with itself, in which order rules can begin with each other, and which symbols are equivalent.
  * All in time linear in the nodes. */
 #include "node.h"
 
@@ -20,7 +20,7 @@ static unsigned below(const struct grammar *g, uint32_t i, uint32_t out[2])
 {
 	const struct grammar_node *v = &g->node[i];
 
-	if (v->kind == NODE_EMPTY || v->kind == NODE_BYTES)
+	if (v->kind == NODE_EMPTY || v->kind == NODE_SYMBOLS)
 		return 0;
 	out[0] = v->kind == NODE_RULE ? g->rule[v->a].body : v->a;
 	out[1] = v->b;
@@ -47,16 +47,16 @@ static int find_above(const struct grammar *g, struct above *up)
 	return 0;
 }
 
-/* Whether node i has the property, given what is known of the nodes below it; `bytes`: whether a byte has it. */
-static int holds(const struct grammar *g, uint32_t i, const uint8_t *known, int bytes)
+/* Whether node i has the property, given what is known of the nodes below it; `symbols`: whether a symbol has it. */
+static int holds(const struct grammar *g, uint32_t i, const uint8_t *known, int symbols)
 {
 	const struct grammar_node *v = &g->node[i];
 
 	switch ((enum node_kind)v->kind) {
 	case NODE_EMPTY:
 		return 1;
-	case NODE_BYTES:
-		return bytes;
+	case NODE_SYMBOLS:
+		return symbols;
 	case NODE_SEQ:
 		return known[v->a] && known[v->b];
 	case NODE_ALT:
@@ -69,13 +69,13 @@ static int holds(const struct grammar *g, uint32_t i, const uint8_t *known, int 
 	return 0;
 }
 
-static void fixpoint(const struct grammar *g, struct above *up, uint8_t *known, int bytes)
+static void fixpoint(const struct grammar *g, struct above *up, uint8_t *known, int symbols)
 {
 	uint32_t n = 0;
 
 	memset(known, 0, g->n_nodes);
 	for (uint32_t i = 0; i < g->n_nodes; i++)
-		if ((known[i] = (uint8_t)holds(g, i, known, bytes)))
+		if ((known[i] = (uint8_t)holds(g, i, known, symbols)))
 			up->todo[n++] = i;
 	while (n) {
 		uint32_t i = up->todo[--n];
@@ -83,7 +83,7 @@ static void fixpoint(const struct grammar *g, struct above *up, uint8_t *known, 
 		for (uint32_t k = up->first[i]; k < up->first[i + 1]; k++) {
 			uint32_t j = up->node[k];
 
-			if (!known[j] && holds(g, j, known, bytes)) {
+			if (!known[j] && holds(g, j, known, symbols)) {
 				known[j] = 1;
 				up->todo[n++] = j;
 			}
@@ -200,27 +200,35 @@ static int find_ranks(struct grammar *g, uint32_t *bad, struct why *w)
 	return status;
 }
 
-/* ---- bytes ---- */
+/* ---- classes of symbols ---- */
+
+static uint32_t class_of(const struct grammar *g, uint32_t symbol)
+{
+	if (symbol < SYMBOL_TOKEN)
+		return g->class_of[symbol];
+	return g->token_class + (symbol == SYMBOL_OTHER ? g->n_tokens : symbol - SYMBOL_TOKEN);
+}
 
 static void find_classes(struct grammar *g)
 {
-	uint8_t edge[257] = { 0 };
+	uint8_t edge[SYMBOL_TOKEN + 1] = { 0 };
 	unsigned class = 0;
 
 	for (uint32_t i = 0; i < g->n_nodes; i++)
-		if (g->node[i].kind == NODE_BYTES)
+		if (g->node[i].kind == NODE_SYMBOLS && g->node[i].b < SYMBOL_TOKEN)
 			edge[g->node[i].a] = edge[g->node[i].b + 1] = 1;
 	for (unsigned b = 0; b < 256; b++) {
 		class += b && edge[b];
 		g->class_of[b] = (uint8_t)class;
 	}
-	g->n_classes = class + 1;
+	g->token_class = class + 1;
+	g->n_classes = g->token_class + (g->n_tokens ? g->n_tokens + 1 : 0);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		struct grammar_node *v = &g->node[i];
 
-		if (v->kind == NODE_BYTES) {
-			v->a = g->class_of[v->a];
-			v->b = g->class_of[v->b];
+		if (v->kind == NODE_SYMBOLS) {
+			v->a = class_of(g, v->a);
+			v->b = class_of(g, v->b);
 		}
 	}
 }
@@ -242,5 +250,6 @@ void grammar_free(struct grammar *g)
 	free(g->node);
 	free(g->rule);
 	free(g->by_rank);
+	free(g->token);
 	free(g);
 }

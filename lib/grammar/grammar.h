@@ -6,7 +6,8 @@
  *
  * Literals and classes consist of code points, in UTF-8 or as \n \r \t \\ \" \[ \] \- \^ \xHH \uHHHH \UHHHHHHHH;
  * `.` is any code point, [^...] any but those named; * + ? {n} {n,} {n,m} and {,m} repeat what stands before them,
- * a literal as a whole. The text starts at the rule `root`.
+ * a literal as a whole. <[7]> is the token 7, as a whole and whatever it prints; <think> is the token of this text;
+ * !<[7]> and !<think> are any other token except those that end a generation. The text starts at the rule `root`.
  * Errors, with line and column: a text that does not parse, and a rule that is missing, defined twice, has no
  * finite text, or begins with itself (left recursion; write it from the right instead).
  * A parsed grammar does not change. mask.h applies it to tokens. */
@@ -14,19 +15,29 @@
 #define GRAMMAR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/base/why.h"
 
 struct grammar;
 
+struct grammar_tokens {         /* the vocabulary whose tokens a grammar names */
+	int32_t n;
+	int32_t (*find)(const void *context, const char *text, size_t n);       /* the id of this text, or -1 */
+	const void *context;
+};
+
 enum {
 	GRAMMAR_TEXT = 1 << 24,         /* bytes of a grammar's text */
 	GRAMMAR_DEPTH = 100,            /* nested parentheses */
+	GRAMMAR_TOKENS = 1024,          /* different tokens that it names */
 	GRAMMAR_REPEAT = 1000000000     /* the largest n or m of {n,m}; a large one costs no more than a small one */
 };
 
-/* Parses text[n]. NULL: "line L, column C: reason". Time and memory are about linear in n. */
+/* Parses text[n]; only the second allows tokens. NULL: "line L, column C: reason". Time and memory are about linear in
+ * n. */
 struct grammar *grammar_parse(const char *text, size_t n, struct why *w);
+struct grammar *grammar_parse_tokens(const char *text, size_t n, const struct grammar_tokens *tokens, struct why *w);
 void grammar_free(struct grammar *g);
 
 /* Whether the grammar allows the whole of text[n], which may be any bytes: 1 or 0; -1: it is too ambiguous to tell

@@ -39,6 +39,7 @@ struct masker {
 	struct mask_vocab vocab;
 	struct trie short_ids, long_ids;
 	uint32_t *eog;          /* a mask */
+	uint32_t *unnamed;      /* a mask: ids that neither end a text nor have a name in the grammar; or NULL */
 	uint32_t *rows;         /* [longest id + 1]: the rows on the way down the tree */
 	size_t size;            /* uint32_t elements of a mask */
 	struct cached_mask *cache;
@@ -56,6 +57,11 @@ static int has(const uint32_t *bits, int32_t id)
 static void put(uint32_t *bits, int32_t id)
 {
 	bits[id / 32] |= (uint32_t)1 << id % 32;
+}
+
+static void drop(uint32_t *bits, int32_t id)
+{
+	bits[id / 32] &= ~((uint32_t)1 << id % 32);
 }
 
 static int build_tries(struct masker *k)
@@ -79,7 +85,24 @@ static int build_tries(struct masker *k)
 	return bad ? -1 : 0;
 }
 
-static int prepare(struct masker *k, struct why *w)
+/* -1: no memory. */
+static int find_unnamed(struct masker *k, const struct grammar *g)
+{
+	if (!g->n_tokens)
+		return 0;
+	k->unnamed = calloc(k->size, sizeof *k->unnamed);
+	if (!k->unnamed)
+		return -1;
+	for (int32_t id = 0; id < k->vocab.n; id++)
+		put(k->unnamed, id);
+	for (uint32_t i = 0; i < g->n_tokens; i++)
+		drop(k->unnamed, g->token[i]);
+	for (size_t i = 0; i < k->size; i++)
+		k->unnamed[i] &= ~k->eog[i];
+	return 0;
+}
+
+static int prepare(struct masker *k, const struct grammar *g, struct why *w)
 {
 	size_t fit;
 
@@ -93,6 +116,8 @@ static int prepare(struct masker *k, struct why *w)
 	for (int32_t i = 0; i < k->vocab.n_eog; i++)
 		if (k->vocab.eog[i] >= 0 && k->vocab.eog[i] < k->vocab.n)
 			put(k->eog, k->vocab.eog[i]);
+	if (find_unnamed(k, g))
+		return why(w, "out of memory for the grammar's masks");
 	if (build_tries(k))
 		return why(w, "out of memory for the vocabulary's tree");
 	k->rows = calloc((size_t)k->long_ids.longest + NEAR + 1, sizeof *k->rows);
@@ -109,7 +134,7 @@ struct masker *masker_open(const struct grammar *g, const struct mask_vocab *v, 
 		return NULL;
 	}
 	k->vocab = *v;
-	if (prepare(k, w))
+	if (prepare(k, g, w))
 		goto fail;
 	far = k->long_ids.longest > NEAR ? k->long_ids.longest : NEAR;
 	if (matcher_open(&k->m, g, (uint32_t[]){ NEAR, far }, w))
@@ -134,6 +159,7 @@ void masker_close(struct masker *k)
 		free(k->cache[i].bits);
 	free(k->cache);
 	free(k->eog);
+	free(k->unnamed);
 	free(k->rows);
 	free(k);
 }
@@ -193,31 +219,60 @@ int mask_must_end(const struct mask_text *t)
 	return t->held.state == STATE_END;
 }
 
+static uint32_t after_token(struct masker *k, uint32_t state, int32_t id)
+{
+	const struct grammar *g = k->m.g;
+	uint32_t number = 0;
+
+	while (number < g->n_tokens && g->token[number] != id)
+		number++;
+	if (!g->n_tokens || (number == g->n_tokens && has(k->eog, id)))
+		return STATE_DEAD;
+	return matcher_token(&k->m, state, number);
+}
+
+static uint32_t after_bytes(struct masker *k, uint32_t state, int32_t id)
+{
+	size_t n = 0;
+	const char *s = k->vocab.bytes(k->vocab.context, id, &n);
+
+	return s && n && n <= TRIE_PIECE_MAX ? matcher_walk(&k->m, state, s, n) : STATE_DEAD;
+}
+
+/* The state after an id, by what it prints or as a token. One that ends the text leads to a state that may end. */
+static uint32_t after(struct masker *k, uint32_t state, int32_t id)
+{
+	uint32_t printed, token;
+
+	if (has(k->eog, id)) {
+		token = matcher_ends(&k->m, state) ? STATE_END : after_token(k, state, id);
+		return token == STATE_NONE || matcher_ends(&k->m, token) ? token : STATE_DEAD;
+	}
+	printed = after_bytes(k, state, id);
+	if (printed == STATE_NONE)
+		return printed;
+	token = after_token(k, state, id);
+	return token == STATE_DEAD ? printed : matcher_either(&k->m, printed, token);
+}
+
+
 int mask_accept(struct mask_text *t, int32_t id, struct why *w)
 {
 	struct masker *k = t->masker;
 	uint32_t state;
-	size_t n = 0;
-	const char *s;
 
 	if (id < 0 || id >= k->vocab.n)
 		return why(w, "id %d is outside the vocabulary", (int)id);
-	if (has(k->eog, id)) {
-		if (!mask_may_end(t))
-			return why(w, "id %d ends the text where the grammar does not allow an end", (int)id);
-		t->held.state = STATE_DEAD;
-		return 0;
-	}
-	s = k->vocab.bytes(k->vocab.context, id, &n);
 	k->m.steps = 0;
-	state = s && n && n <= TRIE_PIECE_MAX ? matcher_walk(&k->m, t->held.state, s, n) : STATE_DEAD;
+	state = after(k, t->held.state, id);
 	if (state == STATE_NONE && k->m.fault == MATCHER_FULL && !flush(k))
-		state = matcher_walk(&k->m, t->held.state, s, n);
+		state = after(k, t->held.state, id);
 	if (state == STATE_NONE)
 		return matcher_why(&k->m, w);
 	if (state == STATE_DEAD)
-		return why(w, "the grammar does not allow id %d here", (int)id);
-	t->held.state = state;
+		return why(w, has(k->eog, id) ? "id %d ends the text where the grammar does not allow an end"
+			: "the grammar does not allow id %d here", (int)id);
+	t->held.state = has(k->eog, id) ? STATE_DEAD : state;
 	return 0;
 }
 
@@ -261,6 +316,25 @@ static int try_ids(struct masker *k, const struct trie *t, uint32_t state, uint3
 			put(bits, t->id[j]);
 		i = v->skip;
 	}
+	return 0;
+}
+
+/* Sets the bits of the ids that are allowed as tokens. */
+static int put_tokens(struct masker *k, uint32_t state, uint32_t *bits)
+{
+	const struct grammar *g = k->m.g;
+	const uint32_t *next;
+
+	if (!g->n_tokens)
+		return 0;
+	if (matcher_row(&k->m, state))
+		return -1;
+	next = k->m.rows.at + k->m.state[state].row - 1 + g->token_class;
+	for (size_t i = 0; i < k->size && next[g->n_tokens] != STATE_DEAD; i++)
+		bits[i] |= k->unnamed[i];
+	for (uint32_t i = 0; i < g->n_tokens; i++)
+		if (has(k->eog, g->token[i]) ? matcher_ends(&k->m, next[i]) : next[i] != STATE_DEAD)
+			put(bits, g->token[i]);
 	return 0;
 }
 
@@ -331,7 +405,7 @@ static const struct cached_mask *mask_of(struct masker *k, uint32_t state)
 		memcpy(x->bits, short_ids->bits, k->size * sizeof *x->bits);
 	else if (try_ids(k, &k->short_ids, far, x->bits))
 		return NULL;
-	if (try_ids(k, &k->long_ids, far, x->bits))
+	if (try_ids(k, &k->long_ids, far, x->bits) || put_tokens(k, far, x->bits))
 		return NULL;
 	for (size_t i = 0; i < k->size; i++) {
 		if (ends)

@@ -1,6 +1,6 @@
 /* mask: which token ids of a vocabulary a grammar allows next. The bytes of an id may end inside a character and
- * span any number of the grammar's elements. An end-of-generation id is allowed exactly where the text may end; an
- * id without bytes (a control token) never is.
+ * span any number of the grammar's elements. An id without bytes (a control token) is allowed only as a token. An
+ * end-of-generation id is allowed where the text may end, or would if the grammar names it there.
  *
  *	struct masker *m = masker_open(g, &vocab, &w);
  *	struct mask_text *t = mask_start(m, &w);                // one for each text that is being written

@@ -11,7 +11,7 @@ enum {
 	STEPS_MAX = 50000000            /* per operation: well under a second */
 };
 
-static uint32_t unite2(struct matcher *m, uint32_t x, uint32_t y)
+uint32_t matcher_either(struct matcher *m, uint32_t x, uint32_t y)
 {
 	uint32_t mark = m->gather.n;
 
@@ -57,7 +57,7 @@ static uint32_t again(struct matcher *m, uint32_t node, uint32_t low, uint32_t h
 	if (high == 1)
 		return next;
 	more = matcher_frame(m, node, low > 1 ? count_down(low) : 1, count_down(high), next);
-	return low > 1 ? more : unite2(m, more, next);
+	return low > 1 ? more : matcher_either(m, more, next);
 }
 
 /* The frame of the node with `next` after it. */
@@ -91,7 +91,7 @@ static int expand(struct matcher *m, uint32_t node, uint32_t low, uint32_t high,
 		switch ((enum node_kind)v->kind) {
 		case NODE_EMPTY:
 			return 0;
-		case NODE_BYTES:
+		case NODE_SYMBOLS:
 			return add_transition(m, v, next);
 		case NODE_RULE:
 			return call(m, v->a, next);
@@ -102,7 +102,7 @@ static int expand(struct matcher *m, uint32_t node, uint32_t low, uint32_t high,
 			break;
 		case NODE_SEQ:
 			rest = ahead(m, v->b, next);
-			after = rest != STATE_NONE && m->g->node[v->b].nullable ? unite2(m, rest, next) : rest;
+			after = rest != STATE_NONE && m->g->node[v->b].nullable ? matcher_either(m, rest, next) : rest;
 			if (after == STATE_NONE || expand(m, v->a, m->g->node[v->a].low, m->g->node[v->a].high, after))
 				return -1;
 			if (!m->g->node[v->a].nullable || !first_time(m, rest))
@@ -170,9 +170,11 @@ static int by_first(const void *x, const void *y)
  * class are kept in front; one whose last class is past is dropped. */
 static int fill_row(struct matcher *m, uint32_t row)
 {
-	uint8_t edge[257] = { 1 };
+	uint8_t edge[SYMBOL_OTHER + 2];
 	uint32_t next = STATE_DEAD, kept = 0, at = 0;
 
+	memset(edge, 0, m->g->n_classes + 1);
+	edge[0] = 1;
 	if (m->n_transitions > 1)
 		qsort(m->transition, m->n_transitions, sizeof *m->transition, by_first);
 	for (uint32_t i = 0; i < m->n_transitions; i++)
@@ -235,6 +237,13 @@ uint32_t matcher_walk(struct matcher *m, uint32_t state, const char *s, size_t n
 	return state;
 }
 
+uint32_t matcher_token(struct matcher *m, uint32_t state, uint32_t number)
+{
+	if (matcher_row(m, state))
+		return STATE_NONE;
+	return m->rows.at[m->state[state].row - 1 + m->g->token_class + number];
+}
+
 int matcher_ends(const struct matcher *m, uint32_t state)
 {
 	const struct state *s = &m->state[state];
@@ -278,7 +287,7 @@ uint32_t matcher_start(struct matcher *m)
 {
 	uint32_t root = m->g->rule[m->g->root].node, start = ahead(m, root, STATE_END);
 
-	return m->g->node[root].nullable ? unite2(m, start, STATE_END) : start;
+	return m->g->node[root].nullable ? matcher_either(m, start, STATE_END) : start;
 }
 
 void matcher_hold(struct matcher *m, struct held_state *h, uint32_t state)

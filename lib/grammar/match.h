@@ -1,4 +1,4 @@
-/* match: a grammar as an automaton over bytes, whose states are made on demand. Private to lib/grammar.
+/* match: a grammar as an automaton over symbols (node.h), whose states are made on demand. Private to lib/grammar.
  *
  * A state says what may follow: nothing (END); a frame, which is a node and the state after it; or a union of
  * these. States are interned, so equal states have one number. A state is thus a stack of what is still open, and
@@ -37,7 +37,7 @@ struct state {
 	uint32_t entered;       /* the last step that expanded this frame */
 	uint64_t kinds;         /* kinds.c's: the kinds (trie.h) that lead to `usual`; KINDS_KNOWN once computed */
 	uint32_t usual;
-	uint32_t row;           /* index in rows[] of the states after each class of bytes, plus 1; 0: not computed */
+	uint32_t row;           /* index in rows[] of the states after each class of symbols, plus 1; 0: not computed */
 };
 
 struct held_state {             /* a state that matcher_flush() must keep */
@@ -45,7 +45,7 @@ struct held_state {             /* a state that matcher_flush() must keep */
 	uint32_t state;
 };
 
-struct transition {             /* a byte of classes first to last leads to next */
+struct transition {             /* a symbol of classes first to last leads to next */
 	uint32_t first, last, next;
 };
 
@@ -91,6 +91,13 @@ int matcher_row(struct matcher *m, uint32_t state);
 
 /* The state after s[n] from `state`; STATE_DEAD: s is not allowed; STATE_NONE: the fault is set. */
 uint32_t matcher_walk(struct matcher *m, uint32_t state, const char *s, size_t n);
+
+/* The state after a token from `state`, as a token and not by what it prints: the number of one that the grammar names,
+ * or their count for any other. The same values. */
+uint32_t matcher_token(struct matcher *m, uint32_t state, uint32_t number);
+
+/* The state that allows what x or y allows, each as these return it. */
+uint32_t matcher_either(struct matcher *m, uint32_t x, uint32_t y);
 
 /* Whether the text may end here. */
 int matcher_ends(const struct matcher *m, uint32_t state);

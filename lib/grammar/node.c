@@ -45,9 +45,9 @@ uint32_t node_empty(struct node_table *t)
 	return intern(t, &(struct grammar_node){ .kind = NODE_EMPTY });
 }
 
-static uint32_t node_bytes(struct node_table *t, uint32_t first, uint32_t last)
+uint32_t node_symbols(struct node_table *t, uint32_t first, uint32_t last)
 {
-	return intern(t, &(struct grammar_node){ .kind = NODE_BYTES, .a = first, .b = last });
+	return intern(t, &(struct grammar_node){ .kind = NODE_SYMBOLS, .a = first, .b = last });
 }
 
 uint32_t node_rule(struct node_table *t, uint32_t rule)
@@ -117,7 +117,7 @@ static uint32_t join_like(struct node_table *t, struct alternative *list, size_t
 
 	if (list->node == v)
 		return v;
-	if (depth && t->node[first].kind == NODE_BYTES) {
+	if (depth && t->node[first].kind == NODE_SYMBOLS) {
 		for (size_t i = 0; i < n; i++)
 			if ((list[i].node = behind_head(t, list[i].node)) == GRAMMAR_NONE)
 				return GRAMMAR_NONE;
@@ -194,9 +194,9 @@ static uint32_t byte_ranges(struct node_table *t, uint32_t first, uint32_t last)
 	uint32_t v;
 
 	utf8_put(high, (int32_t)last);
-	v = node_bytes(t, (unsigned char)low[n - 1], (unsigned char)high[n - 1]);
+	v = node_symbols(t, (unsigned char)low[n - 1], (unsigned char)high[n - 1]);
 	while (--n && v != GRAMMAR_NONE)
-		v = node_seq(t, node_bytes(t, (unsigned char)low[n - 1], (unsigned char)high[n - 1]), v);
+		v = node_seq(t, node_symbols(t, (unsigned char)low[n - 1], (unsigned char)high[n - 1]), v);
 	return v;
 }
 

@@ -1,6 +1,7 @@
-/* node: what a parsed grammar consists of: nodes over bytes. Private to lib/grammar.
- * A class of code points has become alternatives of sequences of byte ranges, so the matcher knows nothing of
- * UTF-8. Equal nodes are one node. */
+/* node: what a parsed grammar consists of: nodes over symbols. Private to lib/grammar.
+ * A symbol is a byte or a token: those that the grammar names are numbered from SYMBOL_TOKEN in the order in which they
+ * are named, and SYMBOL_OTHER is any other. A class of code points has become alternatives of sequences of byte ranges,
+ * so the matcher knows nothing of UTF-8. Equal nodes are one node. */
 #ifndef GRAMMAR_NODE_H
 #define GRAMMAR_NODE_H
 
@@ -18,9 +19,11 @@ enum {
 	GRAMMAR_RULES = 1 << 19
 };
 
+enum { SYMBOL_TOKEN = 256, SYMBOL_OTHER = SYMBOL_TOKEN + GRAMMAR_TOKENS };
+
 enum node_kind {
 	NODE_EMPTY,
-	NODE_BYTES,             /* one byte from a to b; after grammar_check(), one byte of the classes a to b */
+	NODE_SYMBOLS,           /* one symbol from a to b; after grammar_check(), one of the classes a to b */
 	NODE_SEQ,               /* a, then b */
 	NODE_ALT,               /* a or b */
 	NODE_REPEAT,            /* a, low to high times; low is 0 if a may be empty */
@@ -46,8 +49,12 @@ struct grammar {
 	struct grammar_rule *rule;
 	uint32_t *by_rank;      /* [n_rules] */
 	uint32_t n_nodes, n_rules, root;        /* root: a rule */
-	uint32_t n_classes;
-	uint8_t class_of[256];  /* bytes that no node tells apart are a class; a range of bytes is a range of classes */
+	int32_t *token;         /* [n_tokens]: the ids of those that are named */
+	uint32_t n_tokens;
+	/* Bytes that no node tells apart are a class; a range of bytes is a range of classes. Tokens that are named
+	 * have one each, from token_class on, and all others the last one; without names there is none. */
+	uint32_t n_classes, token_class;
+	uint8_t class_of[256];
 };
 
 /* Computes what follows from the nodes and the rules' bodies: nullable, ranks, byte classes. Fails if a rule never
@@ -66,6 +73,7 @@ struct node_table {
 /* Each returns the index of a new node or an equal one, or GRAMMAR_NONE if there is no room or an argument is
  * GRAMMAR_NONE. */
 uint32_t node_empty(struct node_table *t);
+uint32_t node_symbols(struct node_table *t, uint32_t first, uint32_t last);
 uint32_t node_seq(struct node_table *t, uint32_t a, uint32_t b);
 uint32_t node_alt(struct node_table *t, uint32_t a, uint32_t b);
 uint32_t node_repeat(struct node_table *t, uint32_t a, uint32_t low, uint32_t high);

@@ -17,6 +17,8 @@ struct grammar_parser {
 	size_t n, room;
 	struct slots slots;     /* of the rules by name */
 	size_t rule_room;
+	const struct grammar_tokens *tokens;    /* or NULL */
+	size_t token_room;
 	int depth;
 };
 
@@ -259,6 +261,51 @@ static uint32_t repeated(struct grammar_parser *p, uint32_t v, int inside)
 	return v;
 }
 
+/* ---- tokens ---- */
+
+/* The number of a token among those that the grammar names. */
+static uint32_t token_number(struct grammar_parser *p, const char *from, int32_t id)
+{
+	struct grammar *g = p->g;
+	uint32_t k = 0;
+
+	while (k < g->n_tokens && g->token[k] != id)
+		k++;
+	if (k == GRAMMAR_TOKENS)
+		return reader_fail(&p->text, from, "more than %d different tokens", GRAMMAR_TOKENS);
+	if (k == g->n_tokens) {
+		if (k == p->token_room && grow(&g->token, &p->token_room, sizeof *g->token, 16))
+			return made(p, GRAMMAR_NONE);
+		g->token[g->n_tokens++] = id;
+	}
+	return k;
+}
+
+/* A token; with a `!` before it, any other one. */
+static uint32_t token(struct grammar_parser *p)
+{
+	const char *from = p->text.at;
+	int not = peek(p) == '!';
+	uint32_t k, v;
+	int32_t id;
+
+	if (!p->tokens)
+		return reader_fail(&p->text, from, "tokens (<...>) need a vocabulary");
+	p->text.at += not;
+	id = reader_token(&p->text, p->tokens);
+	if (id < 0 || (k = token_number(p, from, id)) == GRAMMAR_NONE)
+		return GRAMMAR_NONE;
+	k += SYMBOL_TOKEN;
+	if (!not)
+		return made(p, node_symbols(&p->nodes, k, k));
+	v = node_symbols(&p->nodes, k + 1, SYMBOL_OTHER);
+	if (k > SYMBOL_TOKEN)
+		v = node_alt(&p->nodes, node_symbols(&p->nodes, SYMBOL_TOKEN, k - 1), v);
+	return made(p, v);
+}
+
+/* ---- sequences and alternatives ---- */
+
 static uint32_t element(struct grammar_parser *p)
 {
 	size_t n = reader_name(&p->text);
@@ -274,7 +321,7 @@ static uint32_t element(struct grammar_parser *p)
 	case '*': case '+': case '?': case '{':
 		return reader_fail(&p->text, p->text.at, "nothing to repeat before this");
 	case '<': case '!':
-		return reader_fail(&p->text, p->text.at, "tokens by name or id (<...>) are not supported");
+		return token(p);
 	}
 	if (!n)
 		return reader_fail(&p->text, p->text.at, "unexpected character");
@@ -389,10 +436,10 @@ static int rules(struct grammar_parser *p)
 	return -1;
 }
 
-struct grammar *grammar_parse(const char *text, size_t n, struct why *w)
+struct grammar *grammar_parse_tokens(const char *text, size_t n, const struct grammar_tokens *tokens, struct why *w)
 {
 	struct grammar *g = calloc(1, sizeof *g);
-	struct grammar_parser p = { .text = { text, text, text + n, w }, .g = g };
+	struct grammar_parser p = { .text = { text, text, text + n, w }, .g = g, .tokens = tokens };
 	int bad;
 
 	if (!g) {
@@ -410,4 +457,9 @@ struct grammar *grammar_parse(const char *text, size_t n, struct why *w)
 		return NULL;
 	}
 	return g;
+}
+
+struct grammar *grammar_parse(const char *text, size_t n, struct why *w)
+{
+	return grammar_parse_tokens(text, n, NULL, w);
 }

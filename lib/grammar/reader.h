@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
+#include "grammar.h"
 
 struct grammar_reader {
 	const char *start, *at, *end;   /* the text, borrowed, and the position in it */
@@ -27,5 +28,8 @@ size_t reader_name(const struct grammar_reader *r);
 
 /* Reads a code point of a literal or class, escaped or as it stands. -1: the reason is set. */
 int32_t reader_point(struct grammar_reader *r);
+
+/* Reads a token; returns its id. -1: the reason is set. token.c */
+int32_t reader_token(struct grammar_reader *r, const struct grammar_tokens *tokens);
 
 #endif
