@@ -232,7 +232,7 @@ static const struct opt *find_option(const char *name)
 }
 
 /* Returns 0 if sample accepts its options, which a trial run shows. Otherwise prints its error. */
-static int check(const struct stage *sample)
+static int check(const struct stage *sample, const char *model)
 {
 	struct stage trial = { .name = sample->name, .program = sample->program };
 	struct why w;
@@ -240,6 +240,9 @@ static int check(const struct stage *sample)
 
 	for (size_t i = 0; !failed && i < sample->n; i++)
 		failed = stage_arg(&trial, sample->argv[i], &w);
+	/* with the model, sample knows the vocabulary before there are logits */
+	if (!stage_option(sample, "--model"))
+		failed = failed || stage_set_option(&trial, "--model", model, &w);
 	failed = failed || stage_start(&trial, open("/dev/null", O_RDONLY), open("/dev/null", O_WRONLY), &w) ||
 		stage_wait(&trial, &w);
 	if (failed)
@@ -266,7 +269,7 @@ static enum command_answer set_option(struct conversation *v, const struct opt *
 		failed = failed || stage_set_option(sample, name, o->arg ? text : NULL, w);
 	if (sampler_opt_of_text(o) && !off)
 		failed = failed || stage_set_option(sample, "--model", v->q->model, w);
-	if (!failed && check(sample)) {
+	if (!failed && check(sample, v->q->model)) {
 		free(sample->argv);
 		sample->argv = before.argv;
 		sample->n = before.n;

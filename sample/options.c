@@ -2,7 +2,6 @@
  * --gumbel implies. */
 #include "options.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -42,7 +41,7 @@ static const struct number {
 	{ "top-k", INTEGER, CHAIN(top_k), 0, FRAME_VOCAB_MAX },
 	{ "top-p", REAL, CHAIN(top_p), 0, 1 },
 	{ "min-p", REAL, CHAIN(min_p), 0, 1 },
-	{ "repeat-penalty", REAL, CHAIN(repeat), 0, 1e6 },
+	{ "repeat-penalty", REAL, CHAIN(repeat), 1e-3, 1e3 },
 	{ "top-nsigma", REAL, CHAIN(top_n_sigma), -1, 1e6 },
 	{ "typical", REAL, CHAIN(typical), 0, 1 },
 	{ "xtc-probability", REAL, CHAIN(xtc_probability), 0, 1 },
@@ -112,7 +111,7 @@ static void at_most(const struct option_parser *r, const struct opt *o, size_t n
 		cli_usage(r->c, "--%s: more than %d of them", o->name, most);
 }
 
-/* ID+B, ID-B, ID+inf, ID-inf. */
+/* ID+B, ID-B, ID-inf. */
 static void add_bias(struct option_parser *r, const struct opt *o)
 {
 	struct cli *c = r->c;
@@ -128,10 +127,7 @@ static void add_bias(struct option_parser *r, const struct opt *o)
 	c->value = id;
 	b->id = (int32_t)cli_integer(c, o, 0, FRAME_VOCAB_MAX - 1);
 	c->value = sign + (*sign == '+');
-	if (!strcmp(sign + 1, "inf"))
-		b->bias = *sign == '-' ? -INFINITY : FLT_MAX;
-	else
-		b->bias = (float)cli_real(c, o, -FLT_MAX, FLT_MAX);
+	b->bias = !strcmp(sign, "-inf") ? -INFINITY : (float)cli_real(c, o, -1e6, 1e6);
 }
 
 static void add_id(struct option_parser *r, const struct opt *o, int32_t *ids, size_t *n, int most)

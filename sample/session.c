@@ -10,6 +10,26 @@
 #include "generation.h"
 #include "trace.h"
 
+static int check_id(int32_t id, int32_t n_vocab, const char *option, struct why *w)
+{
+	return card_check_id(id, n_vocab, w) ? why_in(w, option) : 0;
+}
+
+/* Whether the ids that options name are in a vocabulary of n_vocab. */
+static int check_ids(const struct sample_options *set, int32_t n_vocab, struct why *w)
+{
+	size_t i;
+	int bad = 0;
+
+	for (i = 0; !bad && i < set->chain.n_bias; i++)
+		bad = check_id(set->bias[i].id, n_vocab, "-l/--logit-bias", w);
+	for (i = 0; !bad && i < set->n_stop; i++)
+		bad = check_id(set->stop_id[i], n_vocab, "--stop-id", w);
+	for (i = 0; !bad && i < set->chain.breakers.n_id; i++)
+		bad = check_id(set->breaker_id[i], n_vocab, "--dry-sequence-breaker-id", w);
+	return bad;
+}
+
 int session_open(struct session *s, struct why *w)
 {
 	int usage;
@@ -18,6 +38,8 @@ int session_open(struct session *s, struct why *w)
 		return 0;
 	if (!(s->pieces = pieces_open(s->set.model, w)))
 		return -1;
+	if (check_ids(&s->set, pieces_count(s->pieces), w) < 0)
+		return SESSION_USAGE;
 	s->set.chain.breakers.piece = pieces_shown;
 	s->set.chain.breakers.context = s->pieces;
 	if (!s->set.grammar.option || (s->constraint = constraint_open(&s->set.grammar, s->pieces, &usage, w)))
@@ -41,26 +63,6 @@ void session_close(struct session *s)
 
 /* ---- the card ---- */
 
-static int check_id(const struct session *s, int32_t id, const char *option, struct why *w)
-{
-	return card_check_id(id, s->card.n_vocab, w) ? why_in(w, option) : 0;
-}
-
-static int check_ids(const struct session *s, struct why *w)
-{
-	const struct sample_options *set = &s->set;
-	size_t i;
-	int bad = 0;
-
-	for (i = 0; !bad && i < set->chain.n_bias; i++)
-		bad = check_id(s, set->bias[i].id, "-l/--logit-bias", w);
-	for (i = 0; !bad && i < set->n_stop; i++)
-		bad = check_id(s, set->stop_id[i], "--stop-id", w);
-	for (i = 0; !bad && i < set->chain.breakers.n_id; i++)
-		bad = check_id(s, set->breaker_id[i], "--dry-sequence-breaker-id", w);
-	return bad;
-}
-
 /* What a canvas needs to know of each pick, too. */
 static void prepare_canvas(const struct session *s, struct sampler_params *p)
 {
@@ -82,7 +84,7 @@ static int take_card(struct session *s, const struct frame *f, struct why *w)
 	if (s->sampler)
 		return card_agree(&card, "standard input: a later card", &s->card, "the first", w);
 	s->card = card;
-	if (check_ids(s, w) < 0)
+	if (check_ids(set, card.n_vocab, w) < 0)
 		return SESSION_USAGE;
 	if (s->pieces && pieces_agree(s->pieces, &card, w) < 0)
 		return -1;

@@ -34,7 +34,7 @@ struct session {
 enum { SESSION_USAGE = -2, SESSION_FAILED = -3 };
 
 /* Before the first frame, with all of set filled in: opens the model file and the grammar. 0; -1; SESSION_USAGE: an
- * invalid grammar. */
+ * invalid grammar, or an id outside the model's vocabulary. */
 int session_open(struct session *s, struct why *w);
 void session_close(struct session *s);
 
