@@ -88,6 +88,7 @@ static int run(struct serve *v, struct segment *s, struct why *w)
 			segment_set_length(s, next);
 		else if (s->length < next && next <= v->n_ctx)
 			evaluate(v, s, v->ids[n - 1], !reason);
+		serve_reaches(v, s->length);
 	}
 	return frame_write_end(v->out, (enum frame_reason)reason, (uint32_t)next, 0, w);
 }

@@ -84,6 +84,18 @@ static int position(const struct serve *v, const struct served *q, const struct 
 	return 0;
 }
 
+void serve_reaches(struct serve *v, size_t end)
+{
+	struct why w;
+
+	if (v->untrained || v->hidden.in || end <= v->model->n_ctx_train)
+		return;
+	v->untrained = 1;
+	why(&w, "%s: %zu tokens of context, but the model was trained for %zu", v->model->gguf->path, end,
+		v->model->n_ctx_train);
+	v->warn(w.text);
+}
+
 static int check_ids(const struct serve *v, size_t n, struct why *w)
 {
 	for (size_t i = 0; i < n; i++)
@@ -248,6 +260,7 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		first = 0;      /* all of the text is evaluated */
 	if (segment_prepare(q->state, first, pos + f->rows - first, w) < 0)
 		return fail(v, in, f->seq, w);
+	serve_reaches(v, pos + f->rows);
 	/* a frame that only shortens the state does so even if nobody reads the output any more */
 	if (!f->rows)
 		accept(v, q, f, v->ids, pos, from);

@@ -27,7 +27,7 @@ struct serve {
 	int score;                      /* with `all`: scores of the ids instead of logits */
 	int progress;                   /* descriptor of the file for progress on long frames; or -1 */
 	const struct chain *chain;      /* draw ids instead of writing logits; not with `all`; or NULL */
-	void (*warn)(const char *why);  /* called when one of several sequences fails */
+	void (*warn)(const char *why);  /* called when one of several sequences fails; and by serve_reaches() */
 
 	struct hidden hidden;
 
@@ -53,6 +53,7 @@ struct serve {
 	size_t bound;                   /* position where an `end ` frame says that the chain must stop; 0: none */
 	int frame_held;                 /* the frame waits until its sequence has been answered */
 	int no_more, finished;          /* no more sequences will start; no more frames will come or matter */
+	int untrained;                  /* the context has been longer than what the model was trained for */
 	size_t n_awaited;               /* number of sequences to wait for */
 	double patience;                /* seconds to wait for them after the first frame of a batch, */
 	double until;                   /* until this time */
@@ -73,6 +74,9 @@ void serve_close(struct serve *v);
  * with a reason. Even then the output consists of whole frames, unless a write failed or hidden states ended within a
  * frame all of whose logits are wanted, and every id that was completely evaluated is valid in its state. */
 int serve(struct serve *v, struct frame_in *in, struct why *w);
+
+/* Warns, once, if the model was trained for fewer positions than the `end` that a sequence has. */
+void serve_reaches(struct serve *v, size_t end);
 
 /* For callers that run batches without input (batch_run()): appends n ids to a sequence, to be evaluated like a frame
  * that asks for the logits of its last id. Returns -1 if there is no room for them. */
