@@ -1,5 +1,6 @@
 #include "constraint.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,9 @@ static struct grammar *parse_grammar(const struct grammar_source *source, const 
 
 	if (source->is_file && slurp(source->value, &text, w))
 		goto out;
-	*usage = 1;
 	g = source->is_file ? grammar_parse_tokens(text.p ? text.p : "", text.n, &tokens, w)
 		: grammar_parse_tokens(source->value, strlen(source->value), &tokens, w);
+	*usage = !g && errno != ENOMEM;
 	snprintf(name, sizeof name, "--%s", source->option);
 	if (!g)
 		why_in(w, source->is_file ? source->value : name);

@@ -1,5 +1,7 @@
 /* schema: a JSON Schema to a grammar. Text to text: what `sample --grammar-file` reads. */
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/base/bytes.h"
@@ -30,9 +32,13 @@ int main(int argc, char **argv)
 		cli_usage(&c, "more than one schema (try --help)");
 	if (!c.argc && slurp(file ? file : "-", &given, &w))
 		cli_die(&c, "%s", w.text);
-	if (c.argc && bytes_puts(&given, c.argv[0]))
+	if (c.argc && strlen(c.argv[0]) > GRAMMAR_TEXT)
 		cli_usage(&c, "the schema is longer than %d MiB", GRAMMAR_TEXT >> 20);
+	if (c.argc && bytes_puts(&given, c.argv[0]))
+		cli_die(&c, "out of memory");
 	if (schema_grammar(given.p ? given.p : "", given.n, &grammar, &w)) {
+		if (errno == ENOMEM)
+			cli_die(&c, "%s", w.text);
 		if (c.argc)
 			cli_usage(&c, access(c.argv[0], F_OK) ? "%s" : "%s (a file is read with -f)", w.text);
 		if (file)

@@ -98,7 +98,7 @@ static int find_properties(struct grammar *g, uint32_t *bad, struct why *w)
 	int status = -1;
 
 	if (!known || find_above(g, &up)) {
-		why(w, "no memory for the grammar");
+		why(w, "out of memory for the grammar");
 		goto out;
 	}
 	fixpoint(g, &up, known, 1);
@@ -191,7 +191,7 @@ static int find_ranks(struct grammar *g, uint32_t *bad, struct why *w)
 
 	g->by_rank = calloc((size_t)g->n_rules + 1, sizeof *g->by_rank);
 	if (!seen || !stack || !g->by_rank)
-		status = why(w, "no memory for the grammar");
+		status = why(w, "out of memory for the grammar");
 	for (uint32_t r = 0; r < g->n_rules && !status; r++)
 		if (rank_from(g, g->rule[r].node, seen, stack, &ranks, bad))
 			status = why(w, "begins with itself (left recursion)");

@@ -34,8 +34,8 @@ enum {
 	GRAMMAR_REPEAT = 1000000000     /* the largest n or m of {n,m}; a large one costs no more than a small one */
 };
 
-/* Parses text[n]; only the second allows tokens. NULL: "line L, column C: reason". Time and memory are about linear in
- * n. */
+/* Parses text[n]; only the second allows tokens. NULL: "line L, column C: reason"; errno is ENOMEM if it is memory that
+ * is short, otherwise 0. Time and memory are about linear in n. */
 struct grammar *grammar_parse(const char *text, size_t n, struct why *w);
 struct grammar *grammar_parse_tokens(const char *text, size_t n, const struct grammar_tokens *tokens, struct why *w);
 void grammar_free(struct grammar *g);

@@ -4,6 +4,7 @@
 #include "reader.h"
 #include "node.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ struct grammar_parser {
 /* Making a node is all that can fail without a reason. */
 static uint32_t made(struct grammar_parser *p, uint32_t node)
 {
-	return node != GRAMMAR_NONE ? node : reader_fail(&p->text, p->text.at, "the grammar is too large");
+	return node != GRAMMAR_NONE ? node : reader_fail(&p->text, p->text.at,
+		errno == ENOMEM ? "out of memory for the grammar" : "the grammar is too large");
 }
 
 static int peek(const struct grammar_parser *p)
@@ -89,7 +91,7 @@ static int push(struct grammar_parser *p, uint32_t node)
 	if (node == GRAMMAR_NONE)
 		return -1;
 	if (p->n == p->room && grow(&p->stack, &p->room, sizeof *p->stack, 256))
-		return (int)reader_fail(&p->text, p->text.at, "the grammar is too large");
+		return (int)made(p, GRAMMAR_NONE);
 	p->stack[p->n++] = node;
 	return 0;
 }
@@ -440,20 +442,23 @@ struct grammar *grammar_parse_tokens(const char *text, size_t n, const struct gr
 {
 	struct grammar *g = calloc(1, sizeof *g);
 	struct grammar_parser p = { .text = { text, text, text + n, w }, .g = g, .tokens = tokens };
-	int bad;
+	int bad, error;
 
 	if (!g) {
-		why(w, "no memory for the grammar");
+		why(w, "out of memory for the grammar");
 		return NULL;
 	}
 	g->arena.limit = SIZE_MAX;      /* bounded by the text's length */
 	g->root = GRAMMAR_NONE;
+	errno = 0;
 	bad = n > GRAMMAR_TEXT ? why(w, "the grammar's text is longer than %d bytes", GRAMMAR_TEXT) : rules(&p);
+	error = errno;
 	node_free(&p.nodes);
 	free(p.stack);
 	free(p.slots.slot);
 	if (bad) {
 		grammar_free(g);
+		errno = error;
 		return NULL;
 	}
 	return g;

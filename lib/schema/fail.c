@@ -1,6 +1,7 @@
 /* Failures with their place, and the bounds on depth and work. */
 #include "converter.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -32,7 +33,7 @@ int schema_fail(struct converter *c, const char *format, ...)
 
 int schema_no_memory(struct converter *c)
 {
-	return schema_fail(c, "the schema needs more memory than it may have");
+	return schema_fail(c, errno == ENOMEM ? "out of memory" : "the schema needs more memory than it may have");
 }
 
 int schema_work(struct converter *c, size_t n)

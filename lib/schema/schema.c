@@ -1,6 +1,7 @@
 /* The walk over a schema: keywords, references, alternatives and types. */
 #include "converter.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -173,7 +174,9 @@ int schema_write_grammar(struct converter *c, const struct json *s, struct bytes
 		return -1;
 	if (gbnf_settle(&c->g, root, &c->endless))
 		return 1;
-	if (gbnf_print(&c->g, root, out))
+	if (gbnf_print(&c->g, root, out) && errno == ENOMEM)
+		return schema_no_memory(c);
+	if (out->failed)
 		return schema_fail(c, "the grammar would be larger than %zu MiB", out->limit >> 20);
 	return 0;
 }
@@ -190,8 +193,9 @@ int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w)
 	struct schema_path top = { NULL, "#", 1 };
 	struct converter c = { .arena = { .limit = TREES_MAX }, .g = { .arena = { .limit = EXPRESSIONS_MAX } }, .w = w,
 		.path = &top };
-	int status = -1;
+	int status = -1, error;
 
+	errno = 0;
 	c.document = json_parse(&c.arena, json, n, w);
 	if (c.document)
 		status = schema_write_grammar(&c, c.document, out);
@@ -200,6 +204,8 @@ int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w)
 			c.endless);
 	else if (status > 0)
 		status = schema_fail(&c, "no value matches this schema");
+	error = errno;
 	schema_close(&c);
+	errno = error;
 	return status;
 }

@@ -13,7 +13,8 @@
 enum { SCHEMA_DEPTH = 64 };     /* schemas inside each other, references followed included */
 
 /* Appends to out, up to its limit, the grammar of the schema that json[n] spells. -1: not JSON ("line L, column C:
- * ..."), a schema that cannot be expressed ("#/a/item: ..."), or one that no value matches. Time and memory grow
+ * ..."), a schema that cannot be expressed ("#/a/item: ..."), or one that no value matches;
+ * errno is ENOMEM if it is memory that is short. Time and memory grow
  * about linearly with the schema. */
 int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w);
 
