@@ -4,8 +4,9 @@
  * these. States are interned, so equal states have one number. A state is thus a stack of what is still open, and
  * where stacks of different derivations meet they share the rest: all derivations of an ambiguous grammar are
  * followed at once. In one step each rule is entered once, for all its callers, and callers are handled before
- * what they call (struct grammar_rule.rank); for that reason left recursion is refused. Repetitions keep their
- * counts in their frames.
+ * what they call (struct grammar_rule.rank); for that reason left recursion is refused. Repetitions keep the range of
+ * rounds to come in their frames, and a union joins the frames of one node (union.c), so that it stays small however
+ * many ways there are to count the text.
  *
  * For input of at most n bytes a count above n is as good as no bound. near[k] of a state is the state in which
  * all counts above matcher.reach[k] have no bound. Input of up to that length may be tried from there, and all
