@@ -13,6 +13,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/io.h"
 #include "lib/base/space.h"
+#include "lib/base/utf8.h"
 #include "lib/term/tty.h"
 #include "show.h"
 
@@ -143,10 +144,13 @@ static int next_byte(int *failed)
 	return have > 0 ? (unsigned char)part[used++] : EOF;
 }
 
-/* Reads a line, without its end, into `line`. Returns 1; 0 at the end of the input; -1 with a reason. */
+/* Reads a line, without its end (LF or CRLF) and without a byte-order mark at the start of the input, into `line`.
+ * Returns 1; 0 at the end of the input; -1 with a reason. */
 static int read_line(struct why *w)
 {
+	static int begun;
 	int failed, byte;
+	size_t mark;
 
 	line.n = 0;
 	while ((byte = next_byte(&failed)) != EOF && byte != '\n')
@@ -154,6 +158,11 @@ static int read_line(struct why *w)
 			return why(w, "standard input: a line of more than %d MiB", TURN_MAX >> 20);
 	if (failed)
 		return why(w, "standard input: %s", strerror(errno));
+	line.n -= byte == '\n' && line.n && line.p[line.n - 1] == '\r';
+	mark = begun++ || !line.n ? 0 : utf8_mark(line.p, line.n);
+	line.n -= mark;
+	if (mark)
+		memmove(line.p, line.p + mark, line.n);
 	return (byte != EOF || line.n) && presses < 2;
 }
 

@@ -391,7 +391,7 @@ static void find_prompt(struct request *q, const struct cli *c)
 		check_file(q->file, c);
 	if (!q->file || !asked(q, CONVERSATION))
 		return;
-	if (slurp(q->file, &text, &w) || (bytes_put(&text, "", 1) && why(&w, "%s: too long", q->file)))
+	if (slurp_text(q->file, &text, &w) || (bytes_put(&text, "", 1) && why(&w, "%s: too long", q->file)))
 		cli_die(c, "%s", w.text);
 	q->prompt = text.p;
 	q->prompt_n = text.n - 1;

@@ -38,7 +38,7 @@ static struct grammar *parse_grammar(const struct grammar_source *source, const 
 	struct grammar *g = NULL;
 	char name[64];
 
-	if (source->is_file && slurp(source->value, &text, w))
+	if (source->is_file && slurp_text(source->value, &text, w))
 		goto out;
 	g = source->is_file ? grammar_parse_tokens(text.p ? text.p : "", text.n, &tokens, w)
 		: grammar_parse_tokens(source->value, strlen(source->value), &tokens, w);

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 		file = c.value;
 	if (c.argc + (file != NULL) > 1)
 		cli_usage(&c, "more than one schema (try --help)");
-	if (!c.argc && slurp(file ? file : "-", &given, &w))
+	if (!c.argc && slurp_text(file ? file : "-", &given, &w))
 		cli_die(&c, "%s", w.text);
 	if (c.argc && strlen(c.argv[0]) > GRAMMAR_TEXT)
 		cli_usage(&c, "the schema is longer than %d MiB", GRAMMAR_TEXT >> 20);

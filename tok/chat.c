@@ -82,7 +82,7 @@ static void add_messages(struct chat *chat, int as_text)
 	size_t blank;
 	int failed;
 
-	if (slurp("-", &in, &w))
+	if (slurp_text("-", &in, &w))
 		cli_die(&c, "%s", w.text);
 	blank = json_blank(in.p, in.n);
 	if (!as_text && blank < in.n && (in.p[blank] == '{' || in.p[blank] == '['))

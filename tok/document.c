@@ -79,7 +79,7 @@ int document_add(struct tok_run *t, const char *name, int first, int last, struc
 		.last = last };
 
 	text.n = 0;
-	if (slurp(name, &text, w))
+	if (t->decimal ? slurp_text(name, &text, w) : slurp(name, &text, w))
 		return -1;
 	file.s = text.p ? text.p : none;
 	file.n = text.n;

@@ -5,6 +5,7 @@
 #include "utf8.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,8 @@ static struct json *number(struct reader *r)
 	v->i = whole ? strtoll(s, NULL, 10) : 0;
 	if (whole)
 		v->type = errno ? JSON_BIG : JSON_INT;
+	else if (isinf(v->d))
+		return fail(r, r->at, "the number is too large");
 	r->at = end;
 	return v;
 }
@@ -341,7 +344,8 @@ static struct json *value(struct reader *r)
 
 struct json *json_parse_line(struct arena *a, const char *text, size_t n, size_t line, struct why *w)
 {
-	struct reader r = { a, text, text, text + n, w, line, 0 };
+	const char *start = text + utf8_mark(text, n);
+	struct reader r = { a, start, start, text + n, w, line, 0 };
 	struct json *v = value(&r);
 
 	if (!v)

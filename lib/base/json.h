@@ -1,5 +1,6 @@
 /* json: a strict parser of JSON texts into a tree (RFC 8259: UTF-8 only, no comments, no trailing commas, one value
- * and white space), and a writer that produces the same text as Python's json.dumps.
+ * and white space; a byte-order mark before it is skipped; a number with a fraction or an exponent that is past all
+ * doubles is an error), and a writer that produces the same text as Python's json.dumps.
  *
  *	struct arena a = { .limit = 1 << 20 };
  *	struct json *v = json_parse(&a, text, n, &w);       // NULL: w says line, column and cause
@@ -32,7 +33,7 @@ struct json {
 	const char *s;              /* a string's bytes, NULs among them, or a number as written: s[n] and a NUL */
 	size_t n;                   /* bytes of s, or number of children */
 	int64_t i;                  /* JSON_INT: an integer that fits; JSON_BIG is one that does not */
-	double d;                   /* any number: the nearest double, or HUGE_VAL */
+	double d;                   /* any number: the nearest double; JSON_BIG may be past all doubles: HUGE_VAL */
 	struct json *child;         /* JSON_ARRAY, JSON_OBJECT: the first child, in document order */
 	struct json *next;          /* the next child of the same parent */
 	struct json *last;          /* private: where json_add appends */

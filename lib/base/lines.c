@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "utf8.h"
 
 enum { PIECE = 1 << 16 };       /* bytes read at once */
 
@@ -52,6 +53,7 @@ int lines_next(struct lines *l, char **line, size_t *n, struct why *w)
 {
 	struct bytes *b = &l->text;
 	char *end = NULL;
+	size_t mark;
 
 	while (!(end = b->n > l->searched ? memchr(b->p + l->searched, '\n', b->n - l->searched) : NULL) && !l->ended) {
 		l->searched = b->n;
@@ -64,6 +66,9 @@ int lines_next(struct lines *l, char **line, size_t *n, struct why *w)
 	*n = (size_t)((end ? end : b->p + b->n) - *line);
 	l->at += *n + (end != NULL);
 	l->searched = l->at;
-	l->number++;
+	if (!l->number++ && (mark = utf8_mark(*line, *n))) {
+		*line += mark;
+		*n -= mark;
+	}
 	return 1;
 }

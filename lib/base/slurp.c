@@ -8,6 +8,7 @@
 
 #include "io.h"
 #include "size.h"
+#include "utf8.h"
 
 int slurp_fd(int fd, const char *name, struct bytes *out, struct why *w)
 {
@@ -47,4 +48,19 @@ int slurp(const char *name, struct bytes *out, struct why *w)
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return failed;
+}
+
+int slurp_text(const char *name, struct bytes *out, struct why *w)
+{
+	size_t start = out->n, mark;
+
+	if (slurp(name, out, w))
+		return -1;
+	if (out->n == start)
+		return 0;
+	mark = utf8_mark(out->p + start, out->n - start);
+	out->n -= mark;
+	if (mark)
+		memmove(out->p + start, out->p + start + mark, out->n - start);
+	return 0;
 }

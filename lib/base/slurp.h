@@ -9,7 +9,10 @@
  * with a reason that names the file. */
 int slurp(const char *name, struct bytes *out, struct why *w);
 
-/* The same from an open descriptor; the name is for messages. */
+/* The same for a text that is parsed: a byte-order mark at its start is left out. */
+int slurp_text(const char *name, struct bytes *out, struct why *w);
+
+/* slurp() from an open descriptor; the name is for messages. */
 int slurp_fd(int fd, const char *name, struct bytes *out, struct why *w);
 
 /* Whether the name is one of standard input: "-", or /dev/stdin and the like. */

@@ -33,6 +33,13 @@ static inline int32_t utf8_next(const char *s, size_t n, unsigned *used)
 	return c;
 }
 
+/* The length of the byte-order mark that s[n] begins with: 3, or 0 if there is none. Some editors write one at the
+ * start of a file; it is not part of the text. */
+static inline size_t utf8_mark(const char *s, size_t n)
+{
+	return n >= 3 && s[0] == '\xef' && s[1] == '\xbb' && s[2] == '\xbf' ? 3 : 0;
+}
+
 /* How many bytes of s[n] come before the first that is not UTF-8. */
 static inline size_t utf8_valid(const char *s, size_t n)
 {

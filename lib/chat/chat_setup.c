@@ -20,7 +20,7 @@ static int add_tools(struct chat *c, const char *path, struct why *w)
 {
 	struct bytes text = { .limit = CHAT_FILE_MAX };
 	struct why cause;
-	int failed = slurp(path, &text, w);
+	int failed = slurp_text(path, &text, w);
 
 	if (!failed && chat_set_json(c, "tools", text.p, text.n, &cause))
 		failed = why(w, "%s: %s", path, cause.text);
@@ -60,7 +60,7 @@ static int named(const char *name, struct bytes *out, struct why *w)
 
 	if (text)
 		return bytes_puts(out, text) ? why(w, "out of memory") : 0;
-	if (!slurp(name, out, &cause))
+	if (!slurp_text(name, out, &cause))
 		return 0;
 	list_names(names, sizeof names);
 	return why(w, "template %s; the built-in ones are %s", cause.text, names);
