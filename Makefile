@@ -44,7 +44,7 @@ VOCAB = align vocab read known special merge ranks words names prefixes pretok p
 PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
-CHAT = chat chat_opts chat_setup chat_template content marks
+CHAT = chat chat_opts chat_setup chat_template content marks shape
 JINJA = arith braces builtin_encode builtin_global builtin_items builtin_list builtin_number builtin_strftime \
 	builtin_text builtins call dict env eval exec expr format jinja lex number parse percent spell text value
 GRAMMAR = grammar node class reader token parse match state union text kinds mask trie

@@ -89,7 +89,7 @@ const struct opt schema_opts[] = {
 
 static const struct meaning meanings[] = {
 	{ "n-predict", .to = { SAMPLE, FWD, FEED }, .when = { 0, CHAINED, BOUNDED } },
-	{ "verbose", VERBOSE, .to = { BEST } },
+	{ "verbose", VERBOSE, .to = { BEST, CHAT } },
 	{ "stream", .states = STREAM },
 	{ "color", .states = COLOURED },
 	{ "json", .states = JSON },

@@ -9,14 +9,16 @@
 #include "lib/base/out.h"
 #include "lib/base/slurp.h"
 
-enum { NO_PROMPT = 1, TEXT, NOW, SHOW };
+enum { NO_PROMPT = 1, CONTINUE, TEXT, NOW, SHOW };
 
 static const struct opt opts[] = {
 	{ NO_PROMPT, "no-generation-prompt", NULL, "do not end with the start of an answer" },
+	{ CONTINUE, "continue", NULL, "the last message is an answer that the model is to continue" },
 	{ TEXT, "text", NULL, "the input is the text of one user message, even if it looks like JSON" },
 	{ NOW, "now", "DATE",
 		"the date that a template sees, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS (default: the clock)" },
 	{ SHOW, "print-template", NULL, "print the template and exit" },
+	{ 'v', "verbose", NULL, "say on stderr what the template refuses or leaves out, and what was done" },
 	{ 0 }
 };
 
@@ -28,7 +30,7 @@ static struct why w;
 struct chat_settings {
 	struct chat_setup setup;
 	struct tm now;
-	int dated, no_prompt, text, show;
+	int dated, no_prompt, open, text, show, verbose;
 };
 
 static void date(struct chat_settings *set)
@@ -59,9 +61,11 @@ static void options(struct chat_settings *set)
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case NO_PROMPT: set->no_prompt = 1; break;
+		case CONTINUE: set->open = 1; break;
 		case TEXT: set->text = 1; break;
 		case NOW: date(set); break;
 		case SHOW: set->show = 1; break;
+		case 'v': set->verbose = 1; break;
 		default:
 			if (chat_take(s, o, c.value, &w) < 0)
 				cli_usage(&c, "%s", w.text);
@@ -109,6 +113,8 @@ int main(int argc, char **argv)
 	struct chat chat;
 	struct gguf *g;
 	struct why chosen_why;
+	const char *remark;
+	unsigned remarks = 0;
 	int chosen;
 
 	cli_start(&c, argc, argv);
@@ -120,7 +126,8 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	if (!set.show)
 		add_messages(&chat, set.text);
-	if (set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w))
+	if ((set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w)) ||
+	    (set.open && chat_continue(&chat, &w)))
 		cli_die(&c, "%s", w.text);
 	chosen = chat_choose(&chat, &set.setup, g, &template, &w);
 	if (chosen < 0)
@@ -131,6 +138,8 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	if (chosen)
 		cli_warn(&c, "%s", chosen_why.text);
+	while (set.verbose && !set.show && (remark = chat_remark(&chat, &remarks)))
+		cli_warn(&c, "%s", remark);
 	print(set.show ? &template : &text);
 	bytes_free(&text);
 	bytes_free(&template);

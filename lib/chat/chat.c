@@ -1,11 +1,11 @@
 /* Messages and variables as the tree that jinja_render() takes. */
 #include "chat.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/utf8.h"
 #include "content.h"
+#include "shape.h"
 
 static int full(const struct chat *c, struct why *w)
 {
@@ -203,107 +203,79 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 
 /* ---- rendering ---- */
 
-/* The member that json_get() finds, to be changed. */
-static struct json *member(struct json *object, const char *key)
+/* Ends the content of the last message, an answer, with the needle. */
+static int mark_end(struct chat *c, struct json *variables, const char *needle, struct why *w)
 {
-	const struct json *found = json_get(object, key);
-	struct json *m = found ? object->child : NULL;
+	struct json *messages = shape_member(variables, "messages"), *content = shape_member(messages->last, "content");
+	struct bytes text = { .limit = c->arena.limit };
+	int failed = content_text(content, &text) && !text.failed;
+	char *copy;
 
-	while (m != found)
-		m = m->next;
-	return m;
-}
-
-/* Lists the texts of all contents that are parts, in text[], which may be NULL. Returns their number. */
-static size_t list_texts(const struct chat *c, struct json **text)
-{
-	size_t n = 0;
-
-	for (struct json *m = c->messages->child; m; m = m->next) {
-		struct json *content = member(m, "content"), *part = content, *s;
-
-		if (!content_has_parts(content))
-			continue;
-		if (content->type == JSON_ARRAY)
-			part = content->child;
-		for (; part; part = content->type == JSON_ARRAY ? part->next : NULL) {
-			s = part->type == JSON_OBJECT ? member(part, "text") : part;
-			if (!s || s->type != JSON_STRING)
-				continue;
-			if (text)
-				text[n] = s;
-			n++;
-		}
-	}
-	return n;
-}
-
-/* Whether the template reads the texts of contents that are parts, which is tried out: it renders the conversation with
- * a needle in place of each text. It may fail, leave needles out, or print a part as Python or JSON would, which
- * doubles the backslash of a needle. Returns -1 with a reason if it fails. */
-static int takes_parts(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct why *w)
-{
-	struct probe {
-		struct json was;
-		char needle[24];
-	} *probe;
-	struct bytes out = { .limit = c->arena.limit };
-	size_t n = list_texts(c, NULL);
-	struct json **text = arena_array(&c->arena, n, sizeof *text);
-	int takes;
-
-	if (!(probe = arena_array(&c->arena, n, sizeof *probe)) || !text)
-		return full(c, w);
-	list_texts(c, text);
-	for (size_t i = 0; i < n; i++) {
-		probe[i].was = *text[i];
-		text[i]->n = (size_t)snprintf(probe[i].needle, sizeof probe[i].needle, "(%zu\\)", i);
-		text[i]->s = probe[i].needle;
-	}
-	takes = jinja_render(t, c->variables, o, &out, w) ? -1 : !bytes_put(&out, "", 1);
-	for (size_t i = 0; i < n; i++) {
-		if (takes > 0 && !strstr(out.p, probe[i].needle))
-			takes = 0;
-		*text[i] = probe[i].was;
-	}
-	bytes_free(&out);
-	return takes;
-}
-
-/* Replaces contents that are parts by strings. failed: why the template does not read them, or NULL if it does not
- * fail. */
-static int join_parts(struct chat *c, const struct why *failed, struct why *w)
-{
-	size_t number = 1;
-
-	for (struct json *m = c->messages->child; m; m = m->next, number++) {
-		struct bytes text = { .limit = c->arena.limit };
-		struct json *content = member(m, "content");
-		int parts = content_has_parts(content), joined = parts && !content_text(content, &text);
-		char *copy = joined ? copy_text(c, text.p, text.n) : NULL;
-
-		if (copy) {
-			content->type = JSON_STRING;
-			content->s = copy;
-			content->n = text.n;
-			content->child = NULL;
-		}
-		joined |= text.failed;  /* out of memory, as without a copy */
+	if (failed) {
 		bytes_free(&text);
-		if (joined && !copy)
-			return full(c, w);
-		if (parts && !joined)
-			return why(w, "message %zu: a part is not text, and the template %s%s", number,
-				failed ? "fails: " : "does not read all parts", failed ? failed->text : "");
+		return why(w, "message %zu: a part is not text", messages->n);
 	}
+	if (!content && (content = json_new(&c->arena, JSON_NULL)))
+		json_add(messages->last, "content", content);
+	copy = content && !bytes_puts(&text, needle) ? copy_text(c, text.p, text.n) : NULL;
+	if (copy) {
+		content->type = JSON_STRING;
+		content->s = copy;
+		content->n = text.n;
+	}
+	bytes_free(&text);
+	return copy ? 0 : full(c, w);
+}
+
+/* Renders the conversation up to where the last message ends. What a template puts around it is not known, so a needle
+ * marks its end. */
+static int render_open(struct chat *c, struct json *variables, const struct jinja *t, const struct jinja_options *o,
+	struct bytes *out, struct why *w)
+{
+	static const char needle[] = "(the\\end)";
+	const size_t n = sizeof needle - 1;
+	size_t start = out->n, at;
+
+	if (mark_end(c, variables, needle, w) || jinja_render(t, variables, o, out, w))
+		return -1;
+	for (at = out->n; at >= start + n && memcmp(out->p + at - n, needle, n); at--)
+		;
+	if (at < start + n)
+		return why(w, "the template does not show the end of the last message as it is");
+	out->n = at - n;
 	return 0;
 }
 
-static int has_parts(const struct chat *c)
+static int render(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct bytes *out,
+	struct why *w)
 {
-	for (const struct json *m = c->messages->child; m; m = m->next)
-		if (content_has_parts(json_get(m, "content")))
-			return 1;
+	struct json *variables;
+
+	if (shape_choose(c, t, o, &c->shape, w) || !(variables = shape_copy(c, c->shape, &c->arena, w)))
+		return -1;
+	return c->open ? render_open(c, variables, t, o, out, w) : jinja_render(t, variables, o, out, w);
+}
+
+/* Whether it is a template of Go's text/template, as Ollama's models have it: its actions are all in {{ }} and begin
+ * with a field, a variable or a keyword. */
+static int is_go(const char *s, size_t n)
+{
+	static const char *const begins[] = { ".", "$", "if ", "range ", "with ", "end", "else", "template ", "define ",
+		"/*" };
+	size_t k;
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (s[i] != '{' || (s[i + 1] != '{' && s[i + 1] != '%'))
+			continue;
+		if (s[i + 1] == '%')
+			return 0;
+		i += 2;
+		i += i < n && s[i] == '-';
+		i += json_blank(s + i, n - i);
+		for (k = 0; k < sizeof begins / sizeof *begins; k++)
+			if (n - i > strlen(begins[k]) && !memcmp(s + i, begins[k], strlen(begins[k])))
+				return 1;
+	}
 	return 0;
 }
 
@@ -311,19 +283,42 @@ int chat_render(struct chat *c, const char *template, size_t n, const struct jin
 	struct why *w)
 {
 	struct jinja *t;
-	struct why cause;
-	int takes, failed;
+	int failed;
 
 	if (!c->messages->n)
 		return why(w, "the conversation has no message");
+	if (c->open && strcmp(json_get_string(c->messages->last, "role"), "assistant"))
+		return why(w, "the last message is not the assistant's");
 	t = jinja_parse(template, n, w);
-	if (!t)
-		return -1;
-	takes = has_parts(c) ? takes_parts(c, t, o, &cause) : 1;
-	failed = takes > 0 ? 0 : join_parts(c, takes < 0 ? &cause : NULL, w);
-	failed = failed ? -1 : jinja_render(t, c->variables, o, out, w);
+	failed = !t || render(c, t, o, out, w);
 	jinja_free(t);
-	return failed;
+	if (failed && is_go(template, n))
+		why(w, "the template is not Jinja but Go, as Ollama uses it; try --template chatml");
+	return failed ? -1 : 0;
+}
+
+int chat_continue(struct chat *c, struct why *w)
+{
+	c->open = 1;
+	return chat_set_flag(c, "add_generation_prompt", 0, w);
+}
+
+const char *chat_remark(const struct chat *c, unsigned *i)
+{
+	static const struct {
+		unsigned shape;
+		const char *text;
+	} remarks[] = {
+		{ SHAPE_USER, "the system message is joined to the first user message" },
+		{ SHAPE_JOINED, "contents in parts are joined, a line for each part" },
+		{ SHAPE_LOST, "the template does not show all system messages, parts of contents and tool calls" },
+		{ SHAPE_TYPES, "null is left out of the types in the schemas of the tools" },
+	};
+
+	while (*i < sizeof remarks / sizeof *remarks)
+		if (c->shape & remarks[(*i)++].shape)
+			return remarks[*i - 1].text;
+	return NULL;
 }
 
 void chat_end(struct chat *c)

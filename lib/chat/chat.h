@@ -20,6 +20,8 @@ struct chat {
 	struct arena arena;
 	struct json *variables;     /* an object; its first member is messages */
 	struct json *messages;      /* an array */
+	int open;                   /* see chat_continue() */
+	unsigned shape;             /* private */
 };
 
 /* An empty conversation, with add_generation_prompt true. `memory` bounds what it may hold. */
@@ -41,11 +43,22 @@ int chat_set_text(struct chat *c, const char *name, const char *text, size_t n, 
 int chat_set_flag(struct chat *c, const char *name, int on, struct why *w);
 int chat_set_json(struct chat *c, const char *name, const char *text, size_t n, struct why *w);
 
-/* Appends the template's text for the conversation to *out. A conversation without a message is an error. Content
- * that is a part or a list of parts, all of them texts, becomes one string for good if the template does not read the
- * texts of parts. */
+/* The last message, which must be an assistant's, is not complete: the rendered text ends with its content, for the
+ * model to continue. */
+int chat_continue(struct chat *c, struct why *w);
+
+/* Appends the template's text for the conversation to *out. A conversation without a message is an error.
+ *
+ * Templates differ in what they read, so messages may be as OpenAI's API has them, and the template gets what it can
+ * show: arguments of tool calls as objects or as JSON texts, null or "" as content beside them, parts or a string with
+ * their texts, a system message by itself or at the start of the first user message, types with or without null in the
+ * schemas of tools. */
 int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
 	struct why *w);
+
+/* After chat_render(): the next remark on what was changed because the template refuses it or leaves it out. *i
+ * starts as 0; NULL after the last. */
+const char *chat_remark(const struct chat *c, unsigned *i);
 
 /* Frees the conversation. */
 void chat_end(struct chat *c);
