@@ -45,8 +45,9 @@ PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template content marks shape
-JINJA = arith braces builtin_encode builtin_global builtin_items builtin_list builtin_number builtin_strftime \
-	builtin_text builtins call dict env eval exec expr format jinja lex number parse percent spell text value
+JINJA = arith braces builtin_bytes builtin_encode builtin_global builtin_html builtin_items builtin_list \
+	builtin_number builtin_pprint builtin_str builtin_strftime builtin_text builtin_wrap builtins call dict env \
+	eval exec expr format jinja lex number parse percent spell text value
 GRAMMAR = grammar node class reader token parse match state union text kinds mask trie
 SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
 SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks

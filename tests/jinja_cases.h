@@ -659,5 +659,130 @@ E("{{ -big }}", "an integer does not fit 64 bits")
 E("{{ l[:big] }}", "an integer does not fit 64 bits")
 E("{{ s|truncate(big) }}", "an integer does not fit 64 bits")
 E("{{ -(-9223372036854775807 - 1) }}", "an integer does not fit 64 bits")
-E("{{ s|wordwrap(9) }}", "No filter named 'wordwrap'.")
-E("{{ cycler('a') }}", "'cycler' is undefined")
+E("{{ s|pwrap(9) }}", "No filter named 'pwrap'.")
+E("{{ bycycler('a') }}", "'bycycler' is undefined")
+T("{% for k, (p, q) in [('z', (1, 2))] %}{{ k }}{{ p }}{{ q }}{% endfor %}", "z12")
+T("{% for (a, (b, (c, d))), e in [((1, (2, (3, 4))), 5)] if e %}{{ a }}{{ b }}{{ c }}{{ d }}{{ e }}{% endfor"
+	" %}",
+	"12345")
+T("{% for (a,) in [(1,), (2,)] %}{{ a }}{% endfor %}", "12")
+T("{% set a, (b, c) = 1, (2, 3) %}{{ a }}{{ b }}{{ c }}", "123")
+T("{% with (a, (b, c)) = (1, (2, 3)), d = 4 %}{{ a }}{{ b }}{{ c }}{{ d }}{% endwith %}", "1234")
+T("{% with a, b = (1, 2) %}{{ a }}{{ b }}{% endwith %}", "12")
+T("{% print 1 %}{% print 1, 'a' if t else 'b' %}", "11a")
+T("{% autoescape false %}{{ html }}{% endautoescape %}", "<b>&'\"</b>")
+T("{% set c = cycler('a', 'b', 3) %}{{ c.next() }}{{ c.current }}{{ c.next() }}{{ c.next() }}{{ c.next() }}{"
+	"{ c.reset() }}{{ c.current }}",
+	"abb3aNonea")
+T("{% macro m(a, b=2) %}{{ varargs }}{{ caller }}{% endmacro %}{{ m.name }}{{ m.arguments }}{{ m.catch_kwarg"
+	"s }}{{ m.catch_varargs }}{{ m.caller }}",
+	"m('a', 'b')FalseTrueTrue")
+T("{{ '<p>Main &raquo;\t<em>About</em> &amp; <!-- <b>x</b> -->done &#65;&#x42; &nope; a < b' | striptags }}",
+	"Main » About & done AB &nope; a < b")
+T("{{ '<!-- a <b' | striptags }}|{{ 5 | striptags }}|{{ '&#0;&#xD800;&#1;|' | striptags }}", "<!-- a <b|5|��|")
+T("{{ {'class': 'a b', 'id': 1, 'n': no, 'u': undef, 'q': html} | xmlattr }}",
+	" class=\"a b\" id=\"1\" q=\"&lt;b&gt;&amp;&#39;&#34;&lt;/b&gt;\"")
+T("<ul{{ {'a': true} | xmlattr(false) }}>{{ {} | xmlattr }}", "<ula=\"True\">")
+T("{% for v in [0, 1, -5, 1.5, 999, 1000, 1023, 1024, 999999, 13e5, 10**15, 1e30, '2048'] %}{{ v | filesizef"
+	"ormat }} {{ v | filesizeformat(true) }};{% endfor %}",
+	"0 Bytes 0 Bytes;1 Byte 1 Byte;-5 Bytes -5 Bytes;1 Bytes 1 Bytes;999 Bytes 999 Bytes;1.0 kB 1000 Bytes;1.0"
+	" kB 1023 Bytes;1.0 kB 1.0 KiB;1000.0 kB 976.6 KiB;1.3 MB 1.2 MiB;1.0 PB 909.5 TiB;1000000.0 YB 827180.6 Y"
+	"iB;2.0 kB 2.0 KiB;")
+T("{{ \"The quick brown-fox jumped over the lazy--dog's well-known back, e.g. into the long-hyphenated-word"
+	"\" | wordwrap(12) }}",
+	"The quick\nbrown-fox\njumped over\nthe lazy--\ndog's well-\nknown back,\ne.g. into\nthe long-\nhyphenated"
+	"-\nword")
+T("{{ \"The quick brown-fox jumped over the unbelievably-long-hyphenated-word   end\" | wordwrap(7, wrapstri"
+	"ng='|') }}",
+	"The|quick|brown-|fox|jumped|over|the unb|elievab|ly-|long-hy|phenate|d-word|end")
+T("{{ \"The quick brown-fox jumped over the unbelievably-long-word   end\" | wordwrap(7, false, '|', false) "
+	"}}",
+	"The|quick|brown-fox|jumped|over|the|unbelievably-long-word|end")
+T("{{ '   lead and trail   ' | wordwrap(3, wrapstring='|') }}{{ 'é-èàê-ü  ñ' | wordwrap(4, wrapstring='|') }"
+	"}",
+	"   |lea|d|and|tra|ilé-|èàê-|ü  ñ")
+T("{{ lines | wordwrap(1, wrapstring='|') }}{{ '' | wordwrap }}{{ '--x--y -- z---w' | wordwrap(3, wrapstring"
+	"='|') }}",
+	"a|b|c||d--x|--y|--|z|---|w")
+T("{{ users | pprint }}",
+	"[{'a': {'b': 1}, 'age': 30, 'name': 'Al'},\n {'a': {'b': 2}, 'age': 25, 'name': 'bo'},\n {'a': {'b': 3}, "
+	"'age': 30, 'name': 'cy'}]")
+T("{{ {'key': ['a' * 40, 'b' * 40], 'another': {'nested': 'c' * 70, 'x': 1}} | pprint }}",
+	"{'another': {'nested': 'cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc',\n       "
+	"      'x': 1},\n 'key': ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',\n         'bbbbbbbbbbbbbbbbbbbbbbbbb"
+	"bbbbbbbbbbbbbbb']}")
+T("{{ (('a' * 50, 'b' * 50), ('word ' * 20,)) | pprint }}",
+	"(('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',\n  'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+	"bbbbb'),\n ('word word word word word word word word word word word word word word word '\n  'word word w"
+	"ord word word ',))")
+T("{{ ('word ' * 40) | pprint }}",
+	"('word word word word word word word word word word word word word word word '\n 'word word word word wor"
+	"d word word word word word word word word word word '\n 'word word word word word word word word word wor"
+	"d ')")
+T("{{ ('line 1\nline 2 ' * 6) | pprint }}",
+	"('line 1\\n'\n 'line 2 line 1\\n'\n 'line 2 line 1\\n'\n 'line 2 line 1\\n'\n 'line 2 line 1\\n'\n 'line "
+	"2 line 1\\n'\n 'line 2 ')")
+T("{{ {'b': 1, 'a': [2]} | pprint }}{{ 'x' | pprint }}{{ [] | pprint }}", "{'a': [2], 'b': 1}'x'[]")
+T("{{ [1] | random }}{{ [] | random }}{{ 'a' | random }}", "1a")
+T("{{ 'see http://example.com/a?b=c, and (www.foo.org). mail a@b.com!\n<http://a.io> x.y foo.net/x' | urlize"
+	" }}",
+	"see <a href=\"http://example.com/a?b=c\" rel=\"noopener\">http://example.com/a?b=c</a>, and (<a href=\"ht"
+	"tps://www.foo.org\" rel=\"noopener\">www.foo.org</a>). mail a@b.com!\n&lt;<a href=\"http://a.io\" rel=\"n"
+	"oopener\">http://a.io</a>&gt; x.y <a href=\"https://foo.net/x\" rel=\"noopener\">foo.net/x</a>")
+T("{{ 'http://en.wikipedia.org/wiki/A_(b) (http://x.com/(a)) https://127.0.0.1:80/x http://[::1]/ http://x' "
+	"| urlize(12, true) }}",
+	"<a href=\"http://en.wikipedia.org/wiki/A_(b)\" rel=\"nofollow noopener\">http://en.wi...</a> (<a href=\"h"
+	"ttp://x.com/(a)\" rel=\"nofollow noopener\">http://x.com...</a>) <a href=\"https://127.0.0.1:80/x\" rel="
+	"\"nofollow noopener\">https://127....</a> <a href=\"http://[::1]/\" rel=\"nofollow noopener\">http://[::1"
+	"]...</a> http://x")
+T("{{ 'mailto:joe@x.org. @a@b.c ftp://x.com tel:+1 foo.com:80' | urlize(target='_blank', rel='b a', extra_sc"
+	"hemes=['tel:', 'ftp:']) }}",
+	"<a href=\"mailto:joe@x.org\">joe@x.org</a>. @a@b.c <a href=\"ftp://x.com\" rel=\"a b noopener\" target=\""
+	"_blank\">ftp://x.com</a> <a href=\"tel:+1\" rel=\"a b noopener\" target=\"_blank\">tel:+1</a> <a href=\"h"
+	"ttps://foo.com:80\" rel=\"a b noopener\" target=\"_blank\">foo.com:80</a>")
+T("{{ 'é𝔘x'.encode() }}{{ 'é'.encode('latin-1') }}{{ 'é'.encode('ascii', 'replace') }}{{ 'aé'.encode('utf-16"
+	"-le') }}",
+	"b'\\xc3\\xa9\\xf0\\x9d\\x94\\x98x'b'\\xe9'b'?'b'a\\x00\\xe9\\x00'")
+T("{{ 'é\"'.encode('ascii', 'xmlcharrefreplace') }}{{ \"it's\".encode() }}{{ 'é'.encode('ascii', 'backslashr"
+	"eplace') }}",
+	"b'&#233;\"'b\"it's\"b'\\\\xe9'")
+T("{{ 'é𝔘x'.encode('utf-16').decode('utf-16') }}{{ 'é'.encode('latin-1').decode('utf-8', 'replace') }}", "é𝔘x�")
+T("{{ 'é'.encode() | length }}{{ 'abc'.encode()[0] }}{{ 'abc'.encode()[::-1] }}{{ 'ab'.encode() | list }}{{ "
+	"'é'.encode().hex() }}",
+	"297b'cba'[97, 98]c3a9")
+T("{{ 'a'.encode() == 'a' }}{{ 'a'.encode() in [s.encode(), 'a'.encode()] }}{{ 'a' ~ 'b'.encode() }}{{ 97 in"
+	" 'a'.encode() }}",
+	"FalseTrueab'b'True")
+T("{{ 'a\tbb\tc'.expandtabs() }}|{{ 'a\tbb\tc'.expandtabs(4) }}|{{ '\tx\t'.expandtabs(0) }}",
+	"a       bb      c|a   bb  c|x")
+T("{{ 'Ab Cd'.istitle() }}{{ 'aB'.istitle() }}{{ '1a'.istitle() }}{{ 'A1B'.istitle() }}{{ ''.istitle() }}",
+	"TrueFalseFalseTrueFalse")
+T("{{ 'x_1é'.isidentifier() }}{{ '1x'.isidentifier() }}{{ ''.isidentifier() }}{{ 'a b'.isprintable() }}{{ '"
+	"\t'.isprintable() }}",
+	"TrueFalseFalseTrueFalse")
+T("{{ '{a} {b[x]}'.format_map({'a': 1, 'b': {'x': 2}}) }}", "1 2")
+T("{{ 'abc'.translate({97: 'xx', 98: none, 99: 100}) }}{{ 'abc'.translate('a'.maketrans('ab', 'xy', 'c')) }}"
+	"{{ 'a'.maketrans({'a': 'b', 98: 'c'}) }}",
+	"xxdxy{97: 'b', 98: 'c'}")
+T("{{ [1, 2, 1, 3].index(1, 1) }}{{ (1, 2, 1).index(1, -1) }}{{ {}.fromkeys('ab', 0) }}{{ {}.fromkeys([1]) }"
+	"}",
+	"22{'a': 0, 'b': 0}{1: None}")
+T("{{ [no, no] | sort }}{{ users | sort(attribute='zz') | length }}{{ ('a' | safe) | list }}{{ -0.0 | round("
+	"1, 'floor') }}",
+	"[None, None]3['a']0.0")
+E("{{ lipsum() }}", "random text is not supported")
+E("{% autoescape true %}{% endautoescape %}", "only false is supported")
+E("{{ cycler() }}", "at least one item")
+E("{% set c = cycler(1) %}{% set c.current = 2 %}{{ c.next() }}{{ c.items.x }}", "has no attribute 'items'")
+E("{% for a, (b, c) in [(1, 2)] %}{% endfor %}", "'int' object is not iterable")
+E("{% for a, (b, c in l %}{% endfor %}", "expected ')'")
+E("{{ {'a b': 1} | xmlattr }}", "Invalid character in attribute name")
+E("{{ s | wordwrap(0) }}", "invalid width 0")
+E("{{ 5 | wordwrap }}", "has no attribute 'splitlines'")
+E("{{ 'x' | filesizeformat }}", "could not convert string to float")
+E("{{ 'é'.encode('ascii') }}", "'ascii' codec can't encode character U+00E9 in position 0")
+E("{{ 'é'.encode('cp37x') }}", "unknown encoding: cp37x")
+E("{{ 'a'.encode() | tojson }}", "Object of type bytes is not JSON serializable")
+E("{{ range(100000) | join('x' * 10000) }}", "needs more memory")
+E("{{ ('a\tb' * 1000).expandtabs(100000000) }}", "needs more memory")
+E("{{ ('ab ' * 10000) | wordwrap(1, wrapstring='x' * 100000) }}", "needs more memory")

@@ -59,6 +59,12 @@ static const char *const costly[] = {
 	"c|lower", "c.isalpha()",
 };
 
+static const char *const large[] = {
+	"range(100000)|join('x' * 10000)", "('x' * 1000000)|replace('x', 'y' * 1000)", "(['x' * 1000] * 100000)|tojson",
+	"('\\n' * 100000)|indent(10000, blank=true)", "'%01000000000d' % 1",
+	"('a b ' * 10000)|wordwrap(1, wrapstring='x' * 10000)", "'{:>1000000000}'.format(1)",
+};
+
 static const struct tm now = { .tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5,
 	.tm_wday = 5, .tm_yday = 1 };
 
@@ -140,6 +146,25 @@ static void run_costly(const char *expression)
 	t = jinja_parse(template, strlen(template), &w);
 	check(t && jinja_render(t, variables, &o, &out, &w) && strstr(w.text, "too many steps"), "%s: %s", expression,
 		w.text);
+	jinja_free(t);
+	bytes_free(&out);
+	arena_free(&a);
+}
+
+/* What would be larger than the memory of a rendering is refused before it is there. */
+static void run_large(const char *expression)
+{
+	struct arena a = { .limit = 1 << 20 };
+	struct bytes out = { .limit = 1 << 28 };
+	struct why w = { "" };
+	char template[128];
+	struct jinja *t;
+
+	snprintf(template, sizeof template, "{{ %s }}", expression);
+	t = jinja_parse(template, strlen(template), &w);
+	check(t && jinja_render(t, json_new(&a, JSON_OBJECT), NULL, &out, &w) && strstr(w.text, "more memory"),
+		"%s: %s", expression, w.text);
+	check(out.cap <= 17 << 20, "%s: %zu MiB of output", expression, out.cap >> 20);
 	jinja_free(t);
 	bytes_free(&out);
 	arena_free(&a);
@@ -247,6 +272,8 @@ int main(void)
 		run_case(&cases[i]);
 	for (size_t i = 0; i < sizeof costly / sizeof *costly; i++)
 		run_costly(costly[i]);
+	for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+		run_large(large[i]);
 	for (size_t i = 0; i < sizeof chat_cases / sizeof *chat_cases; i++)
 		run_chat(&chat_cases[i]);
 	snprintf(path, sizeof path, "%s/templates", shared ? shared : "../shared");

@@ -80,6 +80,17 @@ struct jv items_end(struct env *e, struct call *c)
 	return l->items[c->b->what ? l->n - 1 : 0];
 }
 
+/* A template renders to the same text each time, so this is the first item, which is as random as any. */
+struct jv items_random(struct env *e, struct call *c)
+{
+	const struct jv_list *l;
+
+	if (c->self.kind == JV_ITER)
+		env_fail(e, "object of type '%s' has no len()", jv_type(c->self));
+	l = jv_items(e, c->self);
+	return l->n ? l->items[0] : jv_undefined_hint("No random item, sequence was empty.");
+}
+
 struct jv items_list(struct env *e, struct call *c)
 {
 	return jv_share(e, JV_LIST, jv_items(e, c->self), 0, UINT32_MAX);
@@ -106,6 +117,7 @@ struct jv items_join(struct env *e, struct call *c)
 	const struct jv_list *l = jv_items(e, method ? c->arg[0] : c->self);
 	size_t start = e->out->n;
 
+	env_reserve(e, l->n ? (l->n - 1) * (uint64_t)between.n : 0);
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct jv item = attribute_of(e, l->items[i], c->arg[1], jv_absent);
 
@@ -120,10 +132,10 @@ struct jv items_join(struct env *e, struct call *c)
 }
 
 /* How a filter gets keys from items: by attributes (several between commas), with `missing` for undefined ones, lower
- * case unless case-sensitive. */
+ * case unless case-sensitive. listed: as a list even of one, so that equal keys need no order. */
 struct key {
 	struct jv path, missing;
-	bool case_sensitive;
+	bool case_sensitive, listed;
 };
 
 static struct jv fold(struct env *e, struct jv v, const struct key *k)
@@ -136,8 +148,14 @@ static struct jv key_of(struct env *e, struct jv item, const struct key *k)
 	struct jv path = k->path, key, part;
 
 	env_tick(e, 1);
-	if (path.kind != JV_STR || !memchr(path.s, ',', path.n))
-		return fold(e, attribute_of(e, item, path, k->missing), k);
+	if (path.kind != JV_STR || !path.n || !memchr(path.s, ',', path.n)) {
+		part = fold(e, attribute_of(e, item, path, k->missing), k);
+		if (!k->listed)
+			return part;
+		key = jv_list(e, JV_LIST, 1);
+		jv_push(e, key.list, part);
+		return key;
+	}
 	key = jv_list(e, JV_LIST, 2);
 	while (next_part(&path, ',', &part)) {
 		env_tick(e, 1);
@@ -179,7 +197,7 @@ static struct jv values_of(struct env *e, const struct jv_pair *pairs, uint32_t 
 struct jv items_sort(struct env *e, struct call *c)
 {
 	bool dict = c->b->what == SORT_DICT, list = c->b->what == SORT_LIST;
-	struct key k = { c->arg[2], jv_absent, list || jv_true(c->arg[!dict]) };
+	struct key k = { c->arg[2], jv_absent, list || jv_true(c->arg[!dict]), !list && !dict };
 	struct jv_list *l;
 	struct jv out;
 
@@ -200,7 +218,7 @@ struct jv items_sort(struct env *e, struct call *c)
 /* what: 1 max, 0 min */
 struct jv items_extreme(struct env *e, struct call *c)
 {
-	struct key k = { c->arg[1], jv_absent, jv_true(c->arg[0]) };
+	struct key k = { c->arg[1], jv_absent, jv_true(c->arg[0]), false };
 	const struct jv_list *l = jv_items(e, c->self);
 
 	return l->n ? sorted(e, l, &k, c->b->what)->value :
@@ -209,7 +227,7 @@ struct jv items_extreme(struct env *e, struct call *c)
 
 struct jv items_unique(struct env *e, struct call *c)
 {
-	struct key k = { c->arg[1], jv_absent, jv_true(c->arg[0]) };
+	struct key k = { c->arg[1], jv_absent, jv_true(c->arg[0]), false };
 	struct jv seen = jv_dict(e, JV_DICT), out = generator(e);
 	const struct jv_list *l = jv_items(e, c->self);
 	const struct jv_pair *pairs = keyed(e, l, &k);
@@ -225,7 +243,7 @@ struct jv items_unique(struct env *e, struct call *c)
 
 struct jv items_groupby(struct env *e, struct call *c)
 {
-	struct key k = { c->arg[0], c->arg[1], jv_true(c->arg[2]) };
+	struct key k = { c->arg[0], c->arg[1], jv_true(c->arg[2]), false };
 	struct jv groups = jv_list(e, JV_LIST, 0);
 	const struct jv_list *l = jv_items(e, c->self);
 	const struct jv_pair *pairs = sorted(e, l, &k, false);

@@ -52,15 +52,24 @@ struct jv list_pop(struct env *e, struct call *c)
 	return take_item(e, l, i);
 }
 
+/* The first item to search from, or to stop before: argument i, counted from the end if it is negative. */
+static uint32_t bound(struct env *e, const struct call *c, int i, uint32_t absent)
+{
+	int64_t n = c->self.list->n, at = arg_int(e, c, i, absent);
+
+	at += at < 0 ? n : 0;
+	return at < 0 ? 0 : at > n ? (uint32_t)n : (uint32_t)at;
+}
+
 /* what: 1 to remove the item that is found */
 struct jv list_index(struct env *e, struct call *c)
 {
 	struct jv_list *l = c->self.list;
-	uint32_t i = 0;
+	uint32_t i = bound(e, c, 1, 0), stop = bound(e, c, 2, l->n);
 
-	while (i < l->n && !jv_equal(e, l->items[i], c->arg[0]))
+	while (i < stop && !jv_equal(e, l->items[i], c->arg[0]))
 		i++;
-	if (i == l->n)
+	if (i >= stop)
 		env_fail(e, "%s(x): x is not in the %s", c->b->name, jv_type(c->self));
 	if (!c->b->what)
 		return jv_int(i);
@@ -92,6 +101,16 @@ struct jv dict_copy(struct env *e, struct call *c)
 
 	jv_dict_merge(e, copy.dict, c->self.dict);
 	return copy;
+}
+
+struct jv dict_fromkeys(struct env *e, struct call *c)
+{
+	const struct jv_list *l = jv_items(e, c->arg[0]);
+	struct jv d = jv_dict(e, JV_DICT);
+
+	for (uint32_t i = 0; i < l->n; i++)
+		jv_dict_set(e, d.dict, l->items[i], arg_or(c, 1, jv_none));
+	return d;
 }
 
 static struct jv view(struct env *e, const struct jv_dict *d, int what)

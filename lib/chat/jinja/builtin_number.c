@@ -83,9 +83,9 @@ struct jv number_round(struct env *e, struct call *c)
 		env_fail(e, "round: the precision must be -300 to 300");
 	scale = pow(10, (double)precision);
 	if (jv_is(method, "ceil"))
-		return jv_float(ceil(jv_number(v) * scale) / scale);
+		return jv_float((ceil(jv_number(v) * scale) + 0.0) / scale);
 	if (jv_is(method, "floor"))
-		return jv_float(floor(jv_number(v) * scale) / scale);
+		return jv_float((floor(jv_number(v) * scale) + 0.0) / scale);
 	if (!jv_is(method, "common"))
 		env_fail(e, "method must be common, ceil or floor");
 	if (jv_in(v, JV_INTEGERS) && precision >= 0)
@@ -96,6 +96,33 @@ struct jv number_round(struct env *e, struct call *c)
 	}
 	scale = nearbyint(jv_number(v) * scale) / scale;
 	return jv_in(v, JV_INTEGERS) && fabs(scale) < 9e18 ? jv_int((int64_t)scale) : jv_float(scale);
+}
+
+struct jv number_filesizeformat(struct env *e, struct call *c)
+{
+	bool binary = jv_true(c->arg[0]);
+	double base = binary ? 1024 : 1000, unit = base * base;
+	struct jv v = c->self;
+	size_t start = e->out->n;
+	int power = 0;
+
+	jv_defined(e, v);
+	if (v.kind == JV_STR && (v = number_real(e, v)).kind == JV_ABSENT)
+		env_fail(e, "could not convert string to float: '%.*s'", JV_SHOWN(c->self));
+	if (v.kind == JV_BIG)
+		v = jv_float(strtod(v.s, NULL));
+	if (!jv_in(v, JV_NUMBERS))
+		env_fail(e, "filesizeformat: expected a number, not %s", jv_type(v));
+	if (jv_number(v) < base) {
+		jv_put_str(e, number_truncated(e, jv_number(v)));
+		env_puts(e, jv_number(v) == 1 ? " Byte" : " Bytes");
+		return jv_since(e, start);
+	}
+	for (; power < 7 && jv_number(v) >= unit; power++)
+		unit *= base;
+	env_printf(e, "%.1f %c%sB", base * jv_number(v) / unit, (binary ? "KMGTPEZY" : "kMGTPEZY")[power],
+		binary ? "i" : "");
+	return jv_since(e, start);
 }
 
 /* what: a set of kinds */

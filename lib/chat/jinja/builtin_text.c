@@ -348,7 +348,7 @@ struct jv text_all(struct env *e, struct call *c)
 	while (jv_next(&rest, &one, &ch))
 		if (!text_is(ch, (enum text_class)c->b->what))
 			return jv_bool(false);
-	return jv_bool(c->self.n || c->b->what == TEXT_ASCII);
+	return jv_bool(c->self.n || c->b->what == TEXT_ASCII || c->b->what == TEXT_PRINTABLE);
 }
 
 /* Is there a letter with two cases, and none in the other case? what: TEXT_UPPER or TEXT_LOWER */

@@ -79,7 +79,7 @@ static void refuse_rest(struct env *e, const struct call *c, uint32_t n)
 const struct builtin *builtin_method(struct jv object, struct jv name)
 {
 	static const unsigned uses[] = { [JV_STR] = OF_STR, [JV_LIST] = OF_LIST, [JV_TUPLE] = OF_TUPLE,
-		[JV_DICT] = OF_DICT, [JV_LOOP] = OF_LOOP };
+		[JV_DICT] = OF_DICT, [JV_LOOP] = OF_LOOP, [JV_BYTES] = OF_BYTES };
 
 	return uses[object.kind] ? builtin_find(name, uses[object.kind]) : NULL;
 }

@@ -26,12 +26,12 @@ static bool hash(struct env *e, struct jv key, uint64_t *h)
 	double d;
 
 	env_tick(e, 1);
-	if (jv_in(key, KIND(JV_STR) | KIND(JV_BIG)))
+	if (jv_in(key, KIND(JV_STR) | KIND(JV_BYTES) | KIND(JV_BIG)))
 		env_tick(e, key.n / 16);
 	if (jv_in(key, JV_NUMBERS | KIND(JV_BIG))) {
 		d = (key.kind == JV_BIG ? strtod(key.s, NULL) : jv_number(key)) + 0.0;
 		memcpy(&item, &d, sizeof item);
-	} else if (key.kind == JV_STR) {
+	} else if (jv_in(key, KIND(JV_STR) | KIND(JV_BYTES))) {
 		item = 0xcbf29ce484222325u;
 		for (uint32_t i = 0; i < key.n; i++)
 			item = (item ^ (unsigned char)key.s[i]) * 0x100000001b3u;

@@ -58,6 +58,12 @@ char *env_text(struct env *e, size_t n)
 	return s;
 }
 
+void env_reserve(struct env *e, uint64_t n)
+{
+	if (n > e->out->limit - e->out->n)
+		env_full(e);
+}
+
 void env_put(struct env *e, const char *s, size_t n)
 {
 	if (bytes_put(e->out, s, n))

@@ -59,6 +59,9 @@ void *env_array(struct env *e, size_t n, size_t size);  /* cleared; never NULL *
 #define ENV_NEW(e, type) ((type *)env_array(e, 1, sizeof(type)))
 char *env_text(struct env *e, size_t n);                /* n bytes, not cleared; never NULL */
 
+/* Fails at once if n more bytes of output are more than there may be, for what would take long to find out. */
+void env_reserve(struct env *e, uint64_t n);
+
 /* Appends to the output. */
 void env_put(struct env *e, const char *s, size_t n);
 void env_puts(struct env *e, const char *s);

@@ -2,6 +2,26 @@
 #include "run.h"
 #include "text.h"
 
+static struct jv macro_attribute(struct env *e, const struct jv_macro *m, struct jv name)
+{
+	struct jv names;
+
+	if (jv_is(name, "name"))
+		return m->node->name->text;
+	if (jv_is(name, "caller"))
+		return jv_bool(m->node->op & MACRO_CALLER);
+	if (jv_is(name, "catch_varargs"))
+		return jv_bool(m->node->op & MACRO_VARARGS);
+	if (jv_is(name, "catch_kwargs"))
+		return jv_bool(m->node->op & MACRO_KWARGS);
+	if (!jv_is(name, "arguments"))
+		return jv_undefined(JV_MACRO, name);
+	names = jv_list(e, JV_TUPLE, 0);
+	for (const struct node *p = m->node->a; p; p = p->next)
+		jv_push(e, names.list, p->name->text);
+	return names;
+}
+
 struct jv eval_attribute(struct env *e, struct jv object, struct jv name)
 {
 	const struct builtin *method;
@@ -20,8 +40,8 @@ struct jv eval_attribute(struct env *e, struct jv object, struct jv name)
 		return loop_attribute(e, object.loop, name);
 	if (object.kind == JV_TUPLE && object.list->type && (jv_is(name, "grouper") || jv_is(name, "list")))
 		return object.list->items[jv_is(name, "list")];
-	if (object.kind == JV_MACRO && jv_is(name, "name"))
-		return object.macro->node->name->text;
+	if (object.kind == JV_MACRO)
+		return macro_attribute(e, object.macro, name);
 	return jv_undefined(object.kind, name);
 }
 
@@ -38,7 +58,7 @@ struct jv eval_item(struct env *e, struct jv object, struct jv key)
 	jv_defined(e, object);
 	if (object.kind == JV_DICT && (v = jv_dict_get(e, object.dict, key)))
 		return *v;
-	if (jv_in(object, JV_INDEXED) && jv_in(key, JV_INTEGERS)) {
+	if (jv_in(object, JV_INDEXED | KIND(JV_BYTES)) && jv_in(key, JV_INTEGERS)) {
 		int64_t n = jv_length(e, object), i = jv_integer(key);
 
 		i += i < 0 ? n : 0;
@@ -46,6 +66,8 @@ struct jv eval_item(struct env *e, struct jv object, struct jv key)
 			return jv_undefined_element(e, object.kind, key);
 		if (object.kind == JV_RANGE)
 			return jv_range_at(object.range, i);
+		if (object.kind == JV_BYTES)
+			return jv_int((unsigned char)object.s[i]);
 		if (object.kind != JV_STR)
 			return object.list->items[i];
 		env_tick(e, (uint64_t)i / 4);
@@ -90,14 +112,14 @@ static struct slice slice_of(struct env *e, const struct jv bounds[3], int64_t n
 
 struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3])
 {
-	bool text = object.kind == JV_STR;
+	bool text = object.kind == JV_STR, bytes = object.kind == JV_BYTES;
 	size_t start = e->out->n, at;
 	struct jv_list *l;
 	struct slice w;
 	struct jv out;
 
 	jv_defined(e, object);
-	if (!jv_in(object, JV_INDEXED))
+	if (!jv_in(object, JV_INDEXED | KIND(JV_BYTES)))
 		env_fail(e, object.kind == JV_DICT ? "unhashable type: 'slice'" : "'%s' object is not subscriptable",
 			jv_type(object));
 	w = slice_of(e, bounds, jv_length(e, object));
@@ -113,17 +135,22 @@ struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3])
 			object.markup);
 	}
 	l = jv_items(e, object);
-	if (w.step == 1)
+	if (w.step == 1 && !bytes)
 		return jv_share(e, object.kind, l, (uint32_t)w.at, (uint32_t)w.count);
 	env_tick(e, (uint64_t)w.count);
 	out = jv_list(e, object.kind, 0);
 	for (; w.count > 0; w.count--, w.at += w.step) {
-		if (text)
+		if (bytes)
+			env_put(e, object.s + w.at, 1);
+		else if (text)
 			jv_put(e, l->items[w.at]);
 		else
 			jv_push(e, out.list, l->items[w.at]);
 	}
-	return text ? jv_markup(jv_since(e, start), object.markup) : out;
+	if (text || bytes)
+		out = jv_markup(jv_since(e, start), object.markup);
+	out.kind = object.kind;
+	return out;
 }
 
 static struct jv eval_name(struct env *e, const struct name *name)

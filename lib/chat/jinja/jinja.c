@@ -44,7 +44,7 @@ int jinja_render(const struct jinja *t, const struct json *variables, const stru
 	struct why *w)
 {
 	static const struct jinja_options defaults;
-	size_t size = text_size(variables), n = out->n;
+	size_t size = text_size(variables), n = out->n, limit = out->limit;
 	struct arena arena = { 0 };
 	struct env e = { .arena = &arena, .why = w, .line = 1, .depth_max = env_depth(DEEPEST_RUN), .out = out,
 		.t = t };
@@ -54,7 +54,10 @@ int jinja_render(const struct jinja *t, const struct json *variables, const stru
 	e.now = o->now;
 	arena.limit = o->memory ? o->memory : ((size_t)16 << 20) + 32 * size;
 	e.steps = (int64_t)(o->steps ? o->steps : 3000000 + 64 * (uint64_t)size);
+	if (arena.limit < limit - n)
+		out->limit = n + arena.limit;
 	failed = render(&e, variables);
+	out->limit = limit;
 	arena_free(&arena);
 	if (failed)
 		out->n = n;

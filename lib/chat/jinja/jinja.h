@@ -16,8 +16,10 @@
  * Values behave as in Python: True and None, str() and repr(), negative indices, slices, string methods that count code
  * points. The differences: arithmetic is limited to 64-bit integers (larger ones can be read, printed, tested for
  * equality and converted to floats; arithmetic with them, their order, and their use as an index are errors); isdigit
- * takes decimal digits only; generators are evaluated at once; include, import and extends are refused. Lists and dicts
- * have the methods that change them, because published templates use them. */
+ * takes decimal digits only; generators are evaluated at once; random takes the first item, and lipsum is refused,
+ * because a template renders to the same text each time; striptags knows the common entities of HTML only; include,
+ * import, extends and autoescape true are refused. Lists and dicts have the methods that change them, because published
+ * templates use them. */
 #ifndef JINJA_H
 #define JINJA_H
 

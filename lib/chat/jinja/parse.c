@@ -83,11 +83,21 @@ const struct name *parse_name(struct parser *p)
 	return name;
 }
 
-/* name or name.attribute */
+static struct node *targets(struct parser *p);
+
+/* name, name.attribute, or targets in parentheses */
 static struct node *target(struct parser *p)
 {
-	struct node *n = parse_node(p, N_NAME, NULL, NULL);
+	struct node *n;
 
+	if (parse_take(p, "(")) {
+		env_enter(p->e);
+		n = targets(p);
+		p->e->depth--;
+		parse_expect(p, ")");
+		return n;
+	}
+	n = parse_node(p, N_NAME, NULL, NULL);
 	n->name = parse_name(p);
 	if (!parse_take(p, "."))
 		return n;
@@ -99,12 +109,7 @@ static struct node *target(struct parser *p)
 /* What can be assigned to. */
 static struct node *targets(struct parser *p)
 {
-	bool open = parse_take(p, "(");
-	struct node *n = parse_tuple_of(p, target, "in = | ) %}");
-
-	if (open)
-		parse_expect(p, ")");
-	return n;
+	return parse_tuple_of(p, target, "in = | ) %}");
 }
 
 /* The rest of a statement's tag, by its name. These return the node that the body belongs to, NULL if there is none. */
@@ -200,7 +205,7 @@ static struct node *assignment(struct parser *p)
 {
 	struct node *n = parse_node(p, N_SET, NULL, NULL);
 
-	n->a = parse_at(p, "(") ? targets(p) : target(p);
+	n->a = targets(p);
 	parse_expect(p, "=");
 	n->b = parse_expression(p);
 	return n;
@@ -217,6 +222,26 @@ static struct node *head_block(struct parser *p, struct node *n)
 	parse_name(p);
 	while (parse_take(p, "scoped required"))
 		;
+	return n;
+}
+
+static struct node *printed(struct parser *p)
+{
+	return parse_node(p, N_PRINT, parse_expression(p), NULL);
+}
+
+/* A body of what is printed. */
+static struct node *head_print(struct parser *p, struct node *n)
+{
+	n->body = parse_list(p, printed, "%}");
+	return NULL;
+}
+
+/* Nothing is escaped, as in all chat templates, so it can only be turned off. */
+static struct node *head_autoescape(struct parser *p, struct node *n)
+{
+	if (!parse_take(p, "false False"))
+		env_fail(p->e, "autoescape: only false is supported");
 	return n;
 }
 
@@ -281,7 +306,8 @@ static struct node *statement(struct parser *p)
 		{ "set", N_SET, head_set, "endset" }, { "macro", N_SET, head_macro, "endmacro" },
 		{ "call", N_PRINT, head_call, "endcall" }, { "filter", N_PRINT, head_filter, "endfilter" },
 		{ "with", N_WITH, head_with, "endwith" }, { "block", N_WITH, head_block, "endblock" },
-		{ "generation", N_WITH, NULL, "endgeneration" }, { "do", N_SET, head_do, NULL },
+		{ "generation", N_WITH, NULL, "endgeneration" }, { "print", N_WITH, head_print, NULL },
+		{ "autoescape", N_WITH, head_autoescape, "endautoescape" }, { "do", N_SET, head_do, NULL },
 		{ "break", N_BREAK, head_jump, NULL }, { "continue", N_CONTINUE, head_jump, NULL },
 	};
 	struct node *n, *owner;

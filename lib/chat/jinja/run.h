@@ -74,7 +74,8 @@ struct call {
 enum {
 	IS_GLOBAL = 1, IS_FILTER = 2, IS_TEST = 4,
 	OF_STR = 8, OF_LIST = 16, OF_TUPLE = 32, OF_DICT = 64, OF_LOOP = 128,   /* a method */
-	ON_TEXT = 256,              /* a filter or test whose operand is turned into a string unless it is one */
+	OF_BYTES = 256,
+	ON_TEXT = 512,              /* a filter or test whose operand is turned into a string unless it is one */
 };
 
 typedef struct jv builtin_function(struct env *e, struct call *c);

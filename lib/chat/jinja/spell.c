@@ -29,6 +29,26 @@ static void put_string_repr(struct env *e, struct jv v)
 	env_printf(e, "%s%s", quote, markup);
 }
 
+static void put_bytes_repr(struct env *e, struct jv v)
+{
+	bool single = !v.n || !memchr(v.s, '\'', v.n) || memchr(v.s, '"', v.n);
+	const char *quote = single ? "'" : "\"";
+
+	env_tick(e, v.n / 2);
+	env_printf(e, "b%s", quote);
+	for (uint32_t i = 0; i < v.n; i++) {
+		unsigned char c = (unsigned char)v.s[i];
+
+		if (c == '\n' || c == '\r' || c == '\t')
+			env_puts(e, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
+		else if (c == '\\' || (c == '\'' && single))
+			env_printf(e, "\\%c", c);
+		else
+			env_printf(e, c >= ' ' && c < 0x7f ? "%c" : "\\x%02x", c);
+	}
+	env_puts(e, quote);
+}
+
 /* Lists, dicts and views. */
 static void put_nested(struct env *e, struct jv v)
 {
@@ -91,6 +111,8 @@ void jv_put_repr(struct env *e, struct jv v)
 		env_puts(e, "Undefined");
 	} else if (v.kind == JV_STR) {
 		put_string_repr(e, v);
+	} else if (v.kind == JV_BYTES) {
+		put_bytes_repr(e, v);
 	} else if (v.kind == JV_RANGE) {
 		put_range(e, v.range);
 	} else if (v.kind >= JV_BUILTIN || (v.kind == JV_ITER && v.list->single_use)) {

@@ -14,7 +14,8 @@ const char *jv_type(struct jv v)
 {
 	static const char *const names[] = {
 		[JV_ABSENT] = "absent", [JV_UNDEF] = "Undefined", [JV_NONE] = "NoneType", [JV_BOOL] = "bool",
-		[JV_INT] = "int", [JV_BIG] = "int", [JV_FLOAT] = "float", [JV_STR] = "str", [JV_LIST] = "list",
+		[JV_INT] = "int", [JV_BIG] = "int", [JV_FLOAT] = "float", [JV_STR] = "str",
+		[JV_BYTES] = "bytes", [JV_LIST] = "list",
 		[JV_TUPLE] = "tuple", [JV_RANGE] = "range", [JV_DICT] = "dict", [JV_NAMESPACE] = "Namespace",
 		[JV_BUILTIN] = "function", [JV_METHOD] = "builtin_function_or_method", [JV_MACRO] = "Macro",
 		[JV_LOOP] = "LoopContext",
@@ -37,7 +38,7 @@ bool jv_true(struct jv v)
 		return jv_integer(v) != 0;
 	if (v.kind == JV_FLOAT)
 		return v.d != 0;
-	if (v.kind == JV_STR)
+	if (v.kind == JV_STR || v.kind == JV_BYTES)
 		return v.n;
 	return v.kind > JV_NONE && (!counts(v) || *v.count);
 }
@@ -271,11 +272,13 @@ struct jv_list *jv_items(struct env *e, struct jv v)
 		return l;
 	}
 	env_tick(e, l->cap / 4);
+	v = jv_markup(v, false);
 	if (v.kind == JV_STR)
 		while (jv_next(&v, &first, &c))
 			l->items[l->n++] = first;
 	for (; l->n < l->cap; l->n++)
-		l->items[l->n] = v.kind == JV_RANGE ? jv_range_at(v.range, l->n) : v.dict->pairs[l->n].key;
+		l->items[l->n] = v.kind == JV_RANGE ? jv_range_at(v.range, l->n) :
+			v.kind == JV_BYTES ? jv_int((unsigned char)v.s[l->n]) : v.dict->pairs[l->n].key;
 	return l;
 }
 
@@ -287,6 +290,8 @@ int64_t jv_length(struct env *e, struct jv v)
 		env_tick(e, v.n / 8);
 		return (int64_t)text_length(v.s, v.n);
 	}
+	if (v.kind == JV_BYTES)
+		return v.n;
 	if (!counts(v))
 		env_fail(e, "object of type '%s' has no len()", jv_type(v));
 	return *v.count;
@@ -350,6 +355,7 @@ bool jv_equal(struct env *e, struct jv a, struct jv b)
 	case JV_NONE:
 		return true;
 	case JV_STR:
+	case JV_BYTES:
 	case JV_BIG:
 		if (a.n != b.n || !a.n)
 			return a.n == b.n;
@@ -403,7 +409,7 @@ int jv_order(struct env *e, struct jv a, struct jv b, const char *op)
 		return order_numbers(a, b);
 	if (a.kind == JV_BIG || b.kind == JV_BIG)
 		number_overflow(e);
-	if (a.kind == JV_STR && b.kind == JV_STR) {
+	if (a.kind == b.kind && jv_in(a, KIND(JV_STR) | KIND(JV_BYTES))) {
 		uint32_t n = a.n < b.n ? a.n : b.n;
 
 		env_tick(e, n / 64);

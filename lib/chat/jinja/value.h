@@ -18,6 +18,7 @@ enum jv_kind {
 	JV_BIG,                     /* an integer past 64 bits: its decimal digits, terminated */
 	JV_FLOAT,
 	JV_STR,
+	JV_BYTES,                   /* what str.encode() makes */
 	JV_LIST,
 	JV_TUPLE,
 	JV_ITER,                    /* a generator or a view: can be iterated over, not indexed */
@@ -38,7 +39,7 @@ enum {
 	JV_NUMBERS = JV_INTEGERS | KIND(JV_FLOAT),
 	JV_ARRAYS = KIND(JV_LIST) | KIND(JV_TUPLE),
 	JV_INDEXED = JV_ARRAYS | KIND(JV_STR) | KIND(JV_RANGE),
-	JV_SIZED = JV_INDEXED | KIND(JV_DICT) | KIND(JV_UNDEF),
+	JV_SIZED = JV_INDEXED | KIND(JV_BYTES) | KIND(JV_DICT) | KIND(JV_UNDEF),
 	JV_ITERABLE = JV_SIZED | KIND(JV_ITER),
 	JV_CALLABLE = KIND(JV_BUILTIN) | KIND(JV_METHOD) | KIND(JV_MACRO) | KIND(JV_LOOP),
 };
@@ -47,7 +48,7 @@ struct jv {
 	uint8_t kind;
 	bool markup;                /* JV_STR: made by `safe` or `escape`; what + joins to it gets escaped */
 	uint8_t undef, owner;       /* JV_UNDEF: UNDEF_..., and the kind of the owner of the attribute or element */
-	uint32_t n;                 /* JV_STR, JV_BIG, JV_UNDEF: bytes */
+	uint32_t n;                 /* JV_STR, JV_BYTES, JV_BIG, JV_UNDEF: bytes */
 	union {
 		bool b;
 		int64_t i;
