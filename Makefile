@@ -44,7 +44,7 @@ VOCAB = align vocab read known special merge ranks words names prefixes pretok p
 PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
-CHAT = chat chat_opts chat_setup chat_template content marks shape
+CHAT = chat chat_opts chat_setup chat_template content draft marks shape
 JINJA = arith braces builtin_bytes builtin_encode builtin_global builtin_html builtin_items builtin_list \
 	builtin_number builtin_pprint builtin_str builtin_strftime builtin_text builtin_wrap builtins call dict env \
 	eval exec expr format jinja lex number parse percent spell text value

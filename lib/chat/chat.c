@@ -5,6 +5,7 @@
 
 #include "lib/base/utf8.h"
 #include "content.h"
+#include "draft.h"
 #include "shape.h"
 
 static int full(const struct chat *c, struct why *w)
@@ -206,7 +207,7 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 /* Ends the content of the last message, an answer, with the needle. */
 static int mark_end(struct chat *c, struct json *variables, const char *needle, struct why *w)
 {
-	struct json *messages = shape_member(variables, "messages"), *content = shape_member(messages->last, "content");
+	struct json *messages = draft_member(variables, "messages"), *content = draft_member(messages->last, "content");
 	struct bytes text = { .limit = c->arena.limit };
 	int failed = content_text(content, &text) && !text.failed;
 	char *copy;
@@ -311,7 +312,8 @@ const char *chat_remark(const struct chat *c, unsigned *i)
 	} remarks[] = {
 		{ SHAPE_USER, "the system message is joined to the first user message" },
 		{ SHAPE_JOINED, "contents in parts are joined, a line for each part" },
-		{ SHAPE_LOST, "the template does not show all system messages, parts of contents and tool calls" },
+		{ SHAPE_PARTS, "contents become lists of a part" },
+		{ SHAPE_LOST, "the template does not show all messages, parts of contents and tool calls" },
 		{ SHAPE_TYPES, "null is left out of the types in the schemas of the tools" },
 	};
 

@@ -1,6 +1,6 @@
 /* shape: what a template expects of a conversation, where templates differ: null or "" as content beside tool calls,
- * their arguments as objects or as JSON texts, content in parts, a system message, schemas with null among the types.
- * It is found by trying. */
+ * their arguments as objects or as JSON texts, content as a string or in parts, a system message, schemas with null
+ * among the types. It is found by trying. */
 #ifndef SHAPE_H
 #define SHAPE_H
 
@@ -13,21 +13,19 @@ enum {
 	SHAPE_JOINED = 4,       /* content that is parts is one string */
 	SHAPE_USER = 8,         /* the system message is the start of the first user message */
 	SHAPE_TYPES = 16,       /* null is not among the types in the schemas of tools */
-	SHAPES = 32,
+	SHAPE_PARTS = 32,       /* content that is a string is a list of one part */
+	SHAPES = 64,
 
-	SHAPE_LOST = 32         /* added to a shape: the template does not show all that was tried */
+	SHAPE_LOST = 64         /* added to a shape: the template does not show all that was tried */
 };
 
 /* Finds the shape that the template reads: it renders the conversation with needles in place of the system message, of
- * texts of parts and of arguments, and the first shape that shows the most of them is chosen. Returns -1 with a reason
- * if a part that is not text would be lost, or memory is short. */
+ * the last user message, of texts of parts and of arguments, and the first shape that shows the most of them is chosen.
+ * Returns -1 with a reason if a part that is not text would be lost, or memory is short. */
 int shape_choose(const struct chat *c, const struct jinja *t, const struct jinja_options *o, unsigned *shape,
 	struct why *w);
 
 /* The variables of the conversation in that shape, as a copy in the arena; NULL with a reason if memory is short. */
 struct json *shape_copy(const struct chat *c, unsigned shape, struct arena *a, struct why *w);
-
-/* The member of an object that json_get() finds, to be changed. */
-struct json *shape_member(struct json *object, const char *key);
 
 #endif

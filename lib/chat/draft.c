@@ -1,0 +1,367 @@
+/* The copy of a conversation is in OpenAI's form: arguments are objects, null content is "", members that are null are
+ * left out. A shape changes it from there. */
+#include "draft.h"
+
+#include <string.h>
+
+#include "content.h"
+#include "shape.h"
+
+struct json *draft_member(struct json *object, const char *key)
+{
+	const struct json *found = json_get(object, key);
+	struct json *m = found ? object->child : NULL;
+
+	while (m != found)
+		m = m->next;
+	return m;
+}
+
+/* ---- copying ---- */
+
+static struct json *copy_of(struct arena *a, const struct json *v)
+{
+	struct json *copy = json_new(a, v->type), *child;
+
+	if (!copy)
+		return NULL;
+	*copy = *v;
+	copy->n = v->type == JSON_ARRAY || v->type == JSON_OBJECT ? 0 : v->n;
+	copy->child = copy->last = copy->next = NULL;
+	for (const struct json *c = v->child; c; c = c->next) {
+		if (!(child = copy_of(a, c)))
+			return NULL;
+		json_add(copy, NULL, child);
+		child->key = c->key;
+		child->key_n = c->key_n;
+	}
+	return copy;
+}
+
+void draft_become(struct json *v, const struct json *of)
+{
+	struct json was = *v;
+
+	*v = *of;
+	v->key = was.key;
+	v->key_n = was.key_n;
+	v->next = was.next;
+}
+
+void draft_string(struct json *v, const char *s, size_t n)
+{
+	draft_become(v, &(struct json){ .type = JSON_STRING, .s = s, .n = n });
+}
+
+/* The same with a copy of the text, which is freed. */
+static int become_text(struct arena *a, struct json *v, struct bytes *text)
+{
+	char *copy = text->failed ? NULL : arena_text(a, text->n + 1);
+
+	if (copy) {
+		if (text->n)
+			memcpy(copy, text->p, text->n);
+		copy[text->n] = '\0';
+		draft_string(v, copy, text->n);
+	}
+	bytes_free(text);
+	return copy ? 0 : -1;
+}
+
+/* The member of that name; a new one that is null if there is none. NULL: out of memory. */
+static struct json *need_member(struct arena *a, struct json *object, const char *key)
+{
+	struct json *m = draft_member(object, key);
+
+	if (!m && (m = json_new(a, JSON_NULL)))
+		json_add(object, key, m);
+	return m;
+}
+
+/* Removes a child, given the one before it, or NULL. */
+static void drop(struct json *parent, struct json *before, struct json *child)
+{
+	if (before)
+		before->next = child->next;
+	else
+		parent->child = child->next;
+	if (parent->last == child)
+		parent->last = before;
+	parent->n--;
+}
+
+static int is_empty(const struct json *v)
+{
+	return v->type == JSON_NULL || (v->type == JSON_STRING && !v->n);
+}
+
+/* Makes the arguments of a call an object if they are the text of one; models write nothing where there are none. */
+static int parse_arguments(struct arena *a, struct json *call)
+{
+	struct json *arguments = need_member(a, call, "arguments");
+	const struct json *v;
+	struct why ignored;
+
+	if (!arguments)
+		return -1;
+	if (is_empty(arguments)) {
+		draft_become(arguments, &(struct json){ .type = JSON_OBJECT });
+	} else if (arguments->type == JSON_STRING) {
+		v = json_parse(a, arguments->s, arguments->n, &ignored);
+		if (v && v->type == JSON_OBJECT)
+			draft_become(arguments, v);
+	}
+	return 0;
+}
+
+/* Some clients write all members there may be; null says no more than their absence. */
+static void drop_nulls(struct json *message)
+{
+	struct json *before = NULL, *next;
+
+	for (struct json *m = message->child; m; m = next) {
+		next = m->next;
+		if (m->type == JSON_NULL || (!strcmp(m->key, "tool_calls") && m->type == JSON_ARRAY && !m->n))
+			drop(message, before, m);
+		else
+			before = m;
+	}
+}
+
+/* Lists the calls of a message, with arguments as objects, and its content beside them as a string. */
+static int add_calls(struct draft *d, struct json *message)
+{
+	struct json *calls = draft_member(message, "tool_calls"), *content, *function;
+
+	if (!calls || calls->type != JSON_ARRAY || !calls->n)
+		return 0;
+	if (!(content = need_member(d->arena, message, "content")))
+		return -1;
+	if (is_empty(content)) {
+		draft_string(content, "", 0);
+		d->choices |= SHAPE_NULL;
+	}
+	for (struct json *call = calls->child; call; call = call->next) {
+		function = draft_member(call, "function");
+		function = function && function->type == JSON_OBJECT ? function : call;
+		if (function->type != JSON_OBJECT)
+			continue;
+		if (parse_arguments(d->arena, function))
+			return -1;
+		d->choices |= SHAPE_TEXTS;
+		d->call[d->n_calls++] = function;
+	}
+	return 0;
+}
+
+/* Lists the texts of content that is a part, which becomes a list of one, or a list of parts. */
+static int add_parts(struct draft *d, struct json *content)
+{
+	struct json *only, *text;
+
+	if (json_get_string(content, "text")) {
+		if (!(only = json_new(d->arena, JSON_OBJECT)))
+			return -1;
+		draft_become(only, content);
+		draft_become(content, &(struct json){ .type = JSON_ARRAY });
+		json_add(content, NULL, only);
+	}
+	d->choices |= SHAPE_JOINED;
+	for (struct json *part = content->child; part; part = part->next) {
+		text = part->type == JSON_OBJECT ? draft_member(part, "text") : part;
+		if (text && text->type == JSON_STRING)
+			d->part[d->n_parts++] = text;
+	}
+	return 0;
+}
+
+/* Whether v or a value in it has null among its types. */
+static int has_null_types(const struct json *v)
+{
+	const struct json *types = json_get(v, "type");
+
+	if (types && types->type == JSON_ARRAY)
+		for (const struct json *type = types->child; type; type = type->next)
+			if (type->type == JSON_STRING && !strcmp(type->s, "null"))
+				return 1;
+	for (const struct json *c = v->child; c; c = c->next)
+		if (has_null_types(c))
+			return 1;
+	return 0;
+}
+
+static size_t count_nodes(const struct json *v)
+{
+	size_t n = 1;
+
+	for (const struct json *c = v->child; c; c = c->next)
+		n += count_nodes(c);
+	return n;
+}
+
+static int is_from(const struct json *message, const char *role)
+{
+	return !strcmp(json_get_string(message, "role"), role);
+}
+
+/* The content of a message if it is a string, else NULL. */
+static struct json *text_of(struct json *message)
+{
+	struct json *content = draft_member(message, "content");
+
+	return content && content->type == JSON_STRING ? content : NULL;
+}
+
+int draft_open(struct draft *d, const struct chat *c, struct arena *a)
+{
+	size_t most = count_nodes(c->messages);
+	const struct json *tools;
+	struct json *content;
+
+	*d = (struct draft){ .arena = a, .variables = copy_of(a, c->variables),
+		.part = arena_array(a, most, sizeof *d->part), .call = arena_array(a, most, sizeof *d->call) };
+	if (!d->variables || !d->part || !d->call)
+		return -1;
+	d->messages = draft_member(d->variables, "messages");
+	for (struct json *m = d->messages->child; m; m = m->next) {
+		content = draft_member(m, "content");
+		if (content && content->type == JSON_NULL)
+			draft_string(content, "", 0);
+		drop_nulls(m);
+		if ((content_has_parts(content) && add_parts(d, content)) || add_calls(d, m))
+			return -1;
+	}
+	for (struct json *m = d->messages->child; m; m = m->next)
+		if (is_from(m, "user") && (content = text_of(m)))
+			d->user = content;
+	d->choices |= d->user ? SHAPE_PARTS : 0;
+	if (is_from(d->messages->child, "system")) {
+		d->choices |= SHAPE_USER;
+		d->system = text_of(d->messages->child);
+	}
+	if ((tools = json_get(d->variables, "tools")) && has_null_types(tools))
+		d->choices |= SHAPE_TYPES;
+	return 0;
+}
+
+/* ---- shapes ---- */
+
+static int join_parts(struct draft *d)
+{
+	for (struct json *m = d->messages->child; m; m = m->next) {
+		struct json *content = draft_member(m, "content");
+		struct bytes text = { .limit = d->arena->limit };
+
+		if (!content_has_parts(content))
+			continue;
+		if (content_text(content, &text) || become_text(d->arena, content, &text)) {
+			bytes_free(&text);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int put_arguments(struct draft *d)
+{
+	for (size_t i = 0; i < d->n_calls; i++) {
+		struct json *arguments = draft_member(d->call[i], "arguments");
+		struct bytes text = { .limit = d->arena->limit };
+		struct json_writer w = json_to_bytes(&text);
+
+		if (arguments->type == JSON_STRING)
+			continue;
+		json_value(&w, arguments);
+		if (become_text(d->arena, arguments, &text))
+			return -1;
+	}
+	return 0;
+}
+
+static void put_nulls(struct draft *d)
+{
+	for (struct json *m = d->messages->child; m; m = m->next) {
+		struct json *content = draft_member(m, "content");
+
+		if (content && is_empty(content) && json_get(m, "tool_calls"))
+			draft_become(content, &(struct json){ .type = JSON_NULL });
+	}
+}
+
+/* Puts the system messages that come first, and an empty line, before the text of the first user message. */
+static int join_system(struct draft *d)
+{
+	struct json *messages = d->messages, *user = messages->child, *content;
+	struct bytes text = { .limit = d->arena->limit };
+
+	while (messages->child && is_from(messages->child, "system")) {
+		content = text_of(messages->child);
+		if (content && content->n) {
+			bytes_put(&text, content->s, content->n);
+			bytes_puts(&text, "\n\n");
+		} else if (!content)
+			text.failed = 1;
+		drop(messages, NULL, messages->child);
+	}
+	for (user = messages->child; user && !is_from(user, "user"); user = user->next)
+		;
+	content = user ? text_of(user) : NULL;
+	if (!content || bytes_put(&text, content->s, content->n)) {
+		bytes_free(&text);
+		return -1;
+	}
+	return become_text(d->arena, content, &text);
+}
+
+/* Removes null from lists of types. A list of one type that is left becomes that type. */
+static void drop_null_types(struct json *v)
+{
+	struct json *types = draft_member(v, "type"), *before = NULL, *next;
+	size_t n = types && types->type == JSON_ARRAY ? types->n : 0;
+
+	for (struct json *type = n ? types->child : NULL; type; type = next) {
+		next = type->next;
+		if (type->type == JSON_STRING && !strcmp(type->s, "null"))
+			drop(types, before, type);
+		else
+			before = type;
+	}
+	if (n && types->n < n && types->n == 1)
+		draft_become(types, types->child);
+	for (struct json *c = v->child; c; c = c->next)
+		drop_null_types(c);
+}
+
+static int put_parts(struct draft *d)
+{
+	for (struct json *m = d->messages->child; m; m = m->next) {
+		struct json *content = text_of(m), *part, *type, *text;
+
+		if (!content)
+			continue;
+		part = json_new(d->arena, JSON_OBJECT);
+		type = json_new_string(d->arena, "text", 4);
+		text = json_new_string(d->arena, content->s, content->n);
+		if (!part || !type || !text)
+			return -1;
+		json_add(part, "type", type);
+		json_add(part, "text", text);
+		draft_become(content, &(struct json){ .type = JSON_ARRAY });
+		json_add(content, NULL, part);
+	}
+	return 0;
+}
+
+int draft_shape(struct draft *d, unsigned shape)
+{
+	if ((shape & SHAPE_JOINED && join_parts(d)) || (shape & SHAPE_USER && join_system(d)) ||
+	    (shape & SHAPE_TEXTS && put_arguments(d)))
+		return -1;
+	if (shape & SHAPE_NULL)
+		put_nulls(d);
+	if (shape & SHAPE_PARTS && (shape & SHAPE_JOINED || put_parts(d)))
+		return -1;
+	if (shape & SHAPE_TYPES)
+		drop_null_types(draft_member(d->variables, "tools"));
+	return 0;
+}
