@@ -8,6 +8,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/grow.h"
 #include "lib/base/slurp.h"
+#include "lib/base/utf8.h"
 #include "lib/grammar/grammar.h"
 #include "lib/grammar/mask.h"
 
@@ -33,6 +34,7 @@ struct constraint {
 static struct grammar *parse_grammar(const struct grammar_source *source, const struct token_pieces *p, int *usage,
 	struct why *w)
 {
+	const char *given = source->value + utf8_mark(source->value, strlen(source->value));
 	struct grammar_tokens tokens = { pieces_count(p), pieces_find, p };
 	struct bytes text = { .limit = GRAMMAR_TEXT };
 	struct grammar *g = NULL;
@@ -41,7 +43,7 @@ static struct grammar *parse_grammar(const struct grammar_source *source, const 
 	if (source->is_file && slurp_text(source->value, &text, w))
 		goto out;
 	g = source->is_file ? grammar_parse_tokens(text.p ? text.p : "", text.n, &tokens, w)
-		: grammar_parse_tokens(source->value, strlen(source->value), &tokens, w);
+		: grammar_parse_tokens(given, strlen(given), &tokens, w);
 	*usage = !g && errno != ENOMEM;
 	snprintf(name, sizeof name, "--%s", source->option);
 	if (!g)

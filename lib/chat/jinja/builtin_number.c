@@ -20,6 +20,15 @@ struct jv number_truncated(struct env *e, double d)
 	return (struct jv){ .kind = JV_BIG, .n = out.n - 1, .s = out.s };
 }
 
+static double big_as_float(struct env *e, struct jv big)
+{
+	double d = strtod(big.s, NULL);
+
+	if (isinf(d))
+		env_fail(e, "int too large to convert to float");
+	return d;
+}
+
 /* What is no number becomes the default. "42.7" and "1e3" are read as floats. */
 struct jv number_int(struct env *e, struct call *c)
 {
@@ -49,7 +58,7 @@ struct jv number_float(struct env *e, struct call *c)
 	if (v.kind == JV_STR)
 		v = number_real(e, v);
 	if (v.kind == JV_BIG)
-		return jv_float(strtod(v.s, NULL));
+		return jv_float(big_as_float(e, v));
 	return jv_in(v, JV_NUMBERS) ? jv_float(jv_number(v)) : arg_or(c, 0, jv_float(0));
 }
 
@@ -110,7 +119,7 @@ struct jv number_filesizeformat(struct env *e, struct call *c)
 	if (v.kind == JV_STR && (v = number_real(e, v)).kind == JV_ABSENT)
 		env_fail(e, "could not convert string to float: '%.*s'", JV_SHOWN(c->self));
 	if (v.kind == JV_BIG)
-		v = jv_float(strtod(v.s, NULL));
+		v = jv_float(big_as_float(e, v));
 	if (!jv_in(v, JV_NUMBERS))
 		env_fail(e, "filesizeformat: expected a number, not %s", jv_type(v));
 	if (jv_number(v) < base) {
