@@ -77,6 +77,9 @@ struct jv items_end(struct env *e, struct call *c)
 		c->self.list->items = l->items + 1;
 		c->self.list->n = l->n - 1;
 	}
+	/* Python takes the last character as s[-1], which keeps the markup */
+	if (c->b->what && c->self.kind == JV_STR)
+		return jv_markup(l->items[l->n - 1], c->self.markup);
 	return l->items[c->b->what ? l->n - 1 : 0];
 }
 
