@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lib/base/utf8.h"
-#include "content.h"
 #include "draft.h"
 #include "shape.h"
 
@@ -207,25 +206,28 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 /* Ends the content of the last message, an answer, with the needle. */
 static int mark_end(struct chat *c, struct json *variables, const char *needle, struct why *w)
 {
-	struct json *messages = draft_member(variables, "messages"), *content = draft_member(messages->last, "content");
-	struct bytes text = { .limit = c->arena.limit };
-	int failed = content_text(content, &text) && !text.failed;
-	char *copy;
+	struct json *message = draft_member(variables, "messages")->last, *end = draft_member(message, "content");
+	size_t n = strlen(needle);
+	char *text;
 
-	if (failed) {
-		bytes_free(&text);
-		return why(w, "message %zu: a part is not text", messages->n);
+	if (!end) {
+		if (!(end = json_new_string(&c->arena, "", 0)))
+			return full(c, w);
+		json_add(message, "content", end);
 	}
-	if (!content && (content = json_new(&c->arena, JSON_NULL)))
-		json_add(messages->last, "content", content);
-	copy = content && !bytes_puts(&text, needle) ? copy_text(c, text.p, text.n) : NULL;
-	if (copy) {
-		content->type = JSON_STRING;
-		content->s = copy;
-		content->n = text.n;
-	}
-	bytes_free(&text);
-	return copy ? 0 : full(c, w);
+	if (end->type == JSON_ARRAY && end->n)
+		end = end->last;
+	if (end->type == JSON_OBJECT && json_get_string(end, "text"))
+		end = draft_member(end, "text");
+	if (end->type != JSON_NULL && end->type != JSON_STRING)
+		return why(w, "the last message does not end with text");
+	if (!(text = arena_text(&c->arena, end->n + n + 1)))
+		return full(c, w);
+	if (end->n)
+		memcpy(text, end->s, end->n);
+	memcpy(text + end->n, needle, n + 1);
+	draft_string(end, text, end->n + n);
+	return 0;
 }
 
 /* Renders the conversation up to where the last message ends. What a template puts around it is not known, so a needle
