@@ -312,6 +312,7 @@ const char *chat_remark(const struct chat *c, unsigned *i)
 		unsigned shape;
 		const char *text;
 	} remarks[] = {
+		{ SHAPE_SYSTEM, "developer messages become system messages" },
 		{ SHAPE_USER, "the system message is joined to the first user message" },
 		{ SHAPE_JOINED, "contents in parts are joined, a line for each part" },
 		{ SHAPE_PARTS, "contents become lists of a part" },

@@ -231,11 +231,13 @@ int draft_open(struct draft *d, const struct chat *c, struct arena *a)
 		if ((content_has_parts(content) && add_parts(d, content)) || add_calls(d, m))
 			return -1;
 	}
-	for (struct json *m = d->messages->child; m; m = m->next)
+	for (struct json *m = d->messages->child; m; m = m->next) {
 		if (is_from(m, "user") && (content = text_of(m)))
 			d->user = content;
+		d->choices |= is_from(m, "developer") ? SHAPE_SYSTEM : 0;
+	}
 	d->choices |= d->user ? SHAPE_PARTS : 0;
-	if (is_from(d->messages->child, "system")) {
+	if (is_from(d->messages->child, "system") || is_from(d->messages->child, "developer")) {
 		d->choices |= SHAPE_USER;
 		d->system = text_of(d->messages->child);
 	}
@@ -332,6 +334,13 @@ static void drop_null_types(struct json *v)
 		drop_null_types(c);
 }
 
+static void rename_developers(struct draft *d)
+{
+	for (struct json *m = d->messages->child; m; m = m->next)
+		if (is_from(m, "developer"))
+			draft_string(draft_member(m, "role"), "system", 6);
+}
+
 static int put_parts(struct draft *d)
 {
 	for (struct json *m = d->messages->child; m; m = m->next) {
@@ -354,6 +363,8 @@ static int put_parts(struct draft *d)
 
 int draft_shape(struct draft *d, unsigned shape)
 {
+	if (shape & SHAPE_SYSTEM)
+		rename_developers(d);
 	if ((shape & SHAPE_JOINED && join_parts(d)) || (shape & SHAPE_USER && join_system(d)) ||
 	    (shape & SHAPE_TEXTS && put_arguments(d)))
 		return -1;

@@ -9,7 +9,8 @@ struct draft {
 	struct json *variables, *messages;
 	struct json **part;             /* [n_parts]: texts of parts */
 	struct json **call;             /* [n_calls]: the objects that have the arguments of tool calls */
-	struct json *system, *user;     /* texts of a system message that comes first, and of the last user message */
+	struct json *system;            /* the text of a system or developer message that comes first */
+	struct json *user;              /* the text of the last user message */
 	size_t n_parts, n_calls;
 	unsigned choices;               /* the SHAPE_... that make a difference */
 };

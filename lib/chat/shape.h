@@ -11,12 +11,13 @@ enum {
 	SHAPE_NULL = 1,         /* empty content beside tool calls is null */
 	SHAPE_TEXTS = 2,        /* arguments of tool calls are JSON texts, not objects */
 	SHAPE_JOINED = 4,       /* content that is parts is one string */
-	SHAPE_USER = 8,         /* the system message is the start of the first user message */
-	SHAPE_TYPES = 16,       /* null is not among the types in the schemas of tools */
-	SHAPE_PARTS = 32,       /* content that is a string is a list of one part */
-	SHAPES = 64,
+	SHAPE_SYSTEM = 8,       /* developer messages are system messages */
+	SHAPE_USER = 16,        /* the system message is the start of the first user message */
+	SHAPE_TYPES = 32,       /* null is not among the types in the schemas of tools */
+	SHAPE_PARTS = 64,       /* content that is a string is a list of one part */
+	SHAPES = 128,
 
-	SHAPE_LOST = 64         /* added to a shape: the template does not show all that was tried */
+	SHAPE_LOST = 128        /* added to a shape: the template does not show all that was tried */
 };
 
 /* Finds the shape that the template reads: it renders the conversation with needles in place of the system message, of
