@@ -85,17 +85,16 @@ static enum command_answer bye(struct conversation *v, const char *argument, str
 
 static enum command_answer saved(struct conversation *v, struct why *w)
 {
-	return messages_save(&v->messages, w) ? COMMAND_FAILED : COMMAND_DONE;
+	int status = messages_save(&v->messages, w);
+
+	if (status > 0)
+		console_say("%s", w->text);
+	return status < 0 ? COMMAND_FAILED : COMMAND_DONE;
 }
 
 static enum command_answer clear(struct conversation *v, const char *argument, struct why *w)
 {
-	struct messages *m = &v->messages;
-
-	if (m->file >= 0 && m->in_file)
-		console_say("the conversation is kept in %s~", m->path);
-	messages_cut(m, messages_turn(m, 0));
-	m->saved = 0;
+	messages_clear(&v->messages);
 	return saved(v, w);
 }
 
@@ -142,7 +141,7 @@ static enum command_answer set_system(struct conversation *v, const char *argume
 
 static enum command_answer save(struct conversation *v, const char *argument, struct why *w)
 {
-	int fd = open(argument, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = open(argument, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	struct why ignored;
 
 	if (fd < 0 || messages_write(&v->messages, 0, fd, &ignored) || fsync(fd))
@@ -154,17 +153,12 @@ static enum command_answer save(struct conversation *v, const char *argument, st
 
 static enum command_answer load(struct conversation *v, const char *argument, struct why *w)
 {
-	struct messages *m = &v->messages;
 	struct why cause;
-	int status = messages_read(m, argument, &cause);
+	int status = messages_read(&v->messages, argument, &cause);
 
 	if (status)
 		console_say("/load: %s", cause.text);
-	if (status < 0)
-		return COMMAND_DONE;
-	if (m->file >= 0 && m->in_file)
-		console_say("the previous conversation is in %s~", m->path);
-	return saved(v, w);
+	return status < 0 ? COMMAND_DONE : saved(v, w);
 }
 
 static enum command_answer tokens(struct conversation *v, const char *argument, struct why *w)

@@ -271,7 +271,9 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 		failed = finish_showing(v, w);
 	if (failed < 0 && l->gone)
 		why(w, "sample ended before the conversation did");
-	if (failed >= 0 && !(failed = messages_save(&v->messages, w)))
+	if (failed >= 0 && (failed = messages_save(&v->messages, w)) > 0)
+		console_say("%s", w->text);
+	if (failed >= 0)
 		failed = write_report(v, &r, &text, w);
 	bytes_free(&text);
 	result_free(&r);

@@ -1,5 +1,5 @@
 /* Messages are kept as the text of their file, with an index of lines. Saving truncates the file to what has not
- * changed and appends the rest; if nothing remains, a new file replaces it. */
+ * changed and appends the rest; a file that holds what is no longer in the text is kept, and a new one replaces it. */
 #include "messages.h"
 
 #include <errno.h>
@@ -187,13 +187,20 @@ static int read_lines(struct messages *m, const char *path, size_t *good, struct
 		if (m->n && m->list[m->n - 1].user)
 			messages_cut(m, m->n - 1);
 		*good = m->text.n;
-		why(w, "%s: line %zu is damaged: the conversation continues without its turn, which %s~ will keep",
-			path, number, path);
+		why(w, "%s: line %zu is damaged: the conversation continues without its turn", path, number);
 		return 1;
 	}
 	*good = m->text.n;
 	return m->text.n && m->text.p[m->text.n - 1] != '\n' && bytes_put(&m->text, "\n", 1) ?
 		why(w, "%s: too long", path) : 0;
+}
+
+void messages_clear(struct messages *m)
+{
+	size_t head = messages_turn(m, 0);
+
+	m->keep |= head < m->n;
+	messages_cut(m, head);
 }
 
 int messages_set_system(struct messages *m, const char *text, size_t n, struct why *w)
@@ -211,6 +218,7 @@ int messages_set_system(struct messages *m, const char *text, size_t n, struct w
 	bytes_free(&m->text);
 	m->text = all;
 	m->saved = m->n = 0;
+	m->keep = 1;
 	if (read_lines(m, "system", &good, w))
 		return -1;
 	m->first = messages_turn(m, dropped);
@@ -220,7 +228,7 @@ int messages_set_system(struct messages *m, const char *text, size_t n, struct w
 static int open_locked(const char *path, int flags, struct why *w)
 {
 	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666);
+	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | flags, 0600);
 
 	if (fd < 0)
 		return why(w, "%s: %s", path, strerror(errno));
@@ -246,7 +254,7 @@ int messages_open(struct messages *m, const char *path, struct why *w)
 		return -1;
 	m->in_file = m->text.n;
 	status = read_lines(m, path, &m->saved, w);
-	m->torn = status > 0 && !m->device;
+	m->keep = status > 0 && !m->device;
 	m->first = messages_turn(m, 0);
 	return status;
 }
@@ -254,7 +262,7 @@ int messages_open(struct messages *m, const char *path, struct why *w)
 int messages_read(struct messages *m, const char *path, struct why *w)
 {
 	struct messages fresh = { .text.limit = m->text.limit, .file = m->file, .device = m->device,
-		.path = m->path, .in_file = m->in_file };
+		.path = m->path, .in_file = m->in_file, .keep = 1 };
 	size_t good;
 	int status = slurp(path, &fresh.text, w) ? -1 : read_lines(&fresh, path, &good, w);
 	struct messages old = *m;
@@ -269,52 +277,77 @@ int messages_read(struct messages *m, const char *path, struct why *w)
 	return status;
 }
 
+/* The first of PATH~, PATH~2, PATH~3 and so on that is no file yet: what an earlier one keeps is never lost. NULL: out
+ * of memory. The caller frees it. */
+static char *backup_name(const char *path)
+{
+	size_t room = strlen(path) + 24;
+	char *name = malloc(room);
+
+	if (!name)
+		return NULL;
+	snprintf(name, room, "%s~", path);
+	for (int i = 2; !access(name, F_OK); i++)
+		snprintf(name, room, "%s~%d", path, i);
+	return name;
+}
+
+/* Writes the messages to `next`, a new file, and lets it take the place of `path`, whose old file is kept as `old`.
+ * Returns 1, with a line for the user; 0 if there was no file any more; or -1. */
+static int swap_files(struct messages *m, const char *path, const char *next, const char *old, struct why *w)
+{
+	int fd = open_locked(next, O_CREAT | O_EXCL, w), kept = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (io_write(fd, m->text.p, m->text.n, w)) {
+		why_in(w, m->path);
+	} else if (fstat(m->file, &st) || fchmod(fd, st.st_mode & 07777) || fsync(fd) ||
+	    ((kept = !link(path, old)) == 0 && errno != ENOENT) || rename(next, path)) {
+		why(w, "%s: %s", m->path, strerror(errno));
+	} else {
+		close(m->file);
+		m->file = fd;
+		m->saved = m->in_file = m->text.n;
+		m->keep = 0;
+		if (kept)
+			why(w, "%s: the previous content is kept in %s", m->path, old);
+		return kept;
+	}
+	unlink(next);
+	close(fd);
+	return -1;
+}
+
 /* Atomically replaces the file by a new one, and keeps the old one. A link goes on naming the file. */
 static int replace_file(struct messages *m, struct why *w)
 {
-	char *real = realpath(m->path, NULL), *next, *old;
+	char *real = readlink(m->path, &(char){ 0 }, 1) < 0 ? NULL : realpath(m->path, NULL), *old, *next = NULL;
 	const char *path = real ? real : m->path;
-	size_t n = strlen(path);
-	struct stat st;
-	int fd, failed;
+	size_t room = strlen(path) + 24;
+	int status;
 
-	if (!(next = malloc(2 * n + 32))) {
-		free(real);
-		return why(w, "out of memory");
-	}
-	old = next + n + 24;
-	sprintf(next, "%s.%" PRIdMAX, path, (intmax_t)getpid());
-	sprintf(old, "%s~", path);
-	failed = (fd = open_locked(next, O_CREAT | O_EXCL, w)) < 0;
-	if (!failed) {
-		unlink(old);
-		if (io_write(fd, m->text.p, m->text.n, w))
-			failed = why_in(w, m->path);
-		else if (fstat(m->file, &st) || fchmod(fd, st.st_mode & 07777) || fsync(fd) ||
-		    (link(path, old) && errno != ENOENT) || rename(next, path))
-			failed = why(w, "%s: %s", m->path, strerror(errno));
-		if (failed) {
-			unlink(next);
-			close(fd);
-		} else {
-			close(m->file);
-			m->file = fd;
-			m->saved = m->in_file = m->text.n;
-			m->torn = 0;
-		}
-	}
+	if ((old = backup_name(path)) && (next = malloc(room))) {
+		snprintf(next, room, "%s.%" PRIdMAX, path, (intmax_t)getpid());
+		status = swap_files(m, path, next, old, w);
+	} else
+		status = why(w, "out of memory");
 	free(next);
+	free(old);
 	free(real);
-	return failed ? -1 : 0;
+	return status;
 }
 
 int messages_save(struct messages *m, struct why *w)
 {
 	if (m->device)
 		m->in_file = m->saved;
+	if (m->device || !m->in_file)
+		m->keep = 0;
 	if (m->file < 0 || (m->saved == m->text.n && m->in_file == m->text.n))
 		return 0;
-	if (m->torn || (!m->saved && m->in_file))
+	if (m->keep)
 		return replace_file(m, w);
 	if (m->in_file > m->saved && ftruncate(m->file, (off_t)m->saved))
 		return why(w, "%s: %s", m->path, strerror(errno));

@@ -21,7 +21,7 @@ struct messages {               /* starts as zeros, except text.limit and file *
 	const char *path;       /* borrowed */
 	int file;               /* -1: none */
 	int device;             /* the file is one: it keeps nothing that could be cut or replaced */
-	int torn;               /* its damaged end is not in text, so the old file is kept */
+	int keep;               /* it holds what text has no more: the next save keeps it beside the new one */
 	size_t in_file, saved;  /* bytes of the file; how many of them are still equal to text */
 };
 
@@ -42,6 +42,9 @@ int messages_add_thought(struct messages *m, const struct bytes *said, const str
 /* Removes all but the first n messages. */
 void messages_cut(struct messages *m, size_t n);
 
+/* Removes all turns, for another conversation. */
+void messages_clear(struct messages *m);
+
 /* Replaces the head by a system message, or removes it if n is 0. */
 int messages_set_system(struct messages *m, const char *text, size_t n, struct why *w);
 
@@ -60,8 +63,9 @@ int messages_write(const struct messages *m, size_t first, int fd, struct why *w
 /* Appends the text of message i to *out. Returns -1 if its content is not only text. */
 int messages_content(const struct messages *m, size_t i, struct bytes *out);
 
-/* Makes the file, if there is one, contain all messages, and waits until they are on disk. If the file must lose its
- * first messages, or its last line was damaged, the old one is kept as PATH~. */
+/* Makes the file, if there is one, contain all messages, and waits until they are on disk. If the messages were
+ * cleared or replaced, or its last line was damaged, the old file is kept beside it, as PATH~ or, if there is such a
+ * file, PATH~2, PATH~3 and so on. Returns 1 if so, with a line for the user that names it; 0; or -1 with a reason. */
 int messages_save(struct messages *m, struct why *w);
 
 void messages_close(struct messages *m);
