@@ -146,9 +146,7 @@ static int show_logprobs(struct listing *l, struct why *w)
 
 static int show_end(struct listing *l, struct why *w)
 {
-	static const char *const reasons[] = { "no reason", "end of generation", "length", "stop id", "error",
-		"interrupt" };
-	const char *reason = l->f.flags < sizeof reasons / sizeof *reasons ? reasons[l->f.flags] : "unknown reason";
+	const char *reason = frame_reason_words(l->f.flags);
 
 	if (read_elements(l, l->text, l->f.rows, w) < 0)
 		return -1;

@@ -82,8 +82,7 @@ static void print_plain(const struct text *x)
 
 static void print_json(const struct text *x)
 {
-	static const char *const reasons[] = { NULL, "eog", "length", "stop", "error", "interrupt" };
-	const char *reason = x->reason < sizeof reasons / sizeof *reasons ? reasons[x->reason] : NULL;
+	const char *reason = frame_reason_key(x->reason);
 	struct bytes line = { .limit = SIZE_MAX };
 	struct json_writer j = json_to_bytes(&line);
 

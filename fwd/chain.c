@@ -83,7 +83,7 @@ static int run(struct serve *v, struct segment *s, struct why *w)
 			return -1;
 		left -= n;
 		next += n;
-		reason = ended ? FRAME_END_EOG : !left || next > v->n_ctx ? FRAME_END_LENGTH : 0;
+		reason = ended ? FRAME_END_EOG : !left ? FRAME_END_LENGTH : next > v->n_ctx ? FRAME_END_CONTEXT : 0;
 		if (s->length > next)
 			segment_set_length(s, next);
 		else if (s->length < next && next <= v->n_ctx)

@@ -170,7 +170,7 @@ static int fit(struct conversation *v, size_t *keep, struct why *w)
 	if (layout_count(v, messages_turn(&v->messages, messages_turns(&v->messages) - 1), &n, w))
 		return -1;
 	why(w, "%zu tokens do not fit the context of %zu (-c)", n, context);
-	return refuse(v, FRAME_END_LENGTH, *keep, w);
+	return refuse(v, FRAME_END_CONTEXT, *keep, w);
 }
 
 /* Adds line[n] as the user's message and lays it out. Returns as fit() does. */

@@ -2,6 +2,7 @@
  * and appends guesses if asked to. It can also do this for several sequences at once. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,5 +45,7 @@ int main(int argc, char **argv)
 	if (status && !l.gone)
 		cli_die(&c, "%s", w.text);
 	loop_close(&l);
+	if (l.full && !l.gone && l.n != LOOP_NO_LIMIT)
+		cli_cut(&c, "the context of %" PRId32 " tokens is full (fwd -c) before -n/--n-predict", l.card.n_ctx);
 	return 0;
 }

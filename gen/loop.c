@@ -117,9 +117,9 @@ static int over(const struct loop *l, int32_t id, uint32_t pos)
 {
 	if (l->card.n_vocab && card_is_eog(&l->card, id))
 		return FRAME_END_EOG;
-	if (l->drawn == l->n || (l->card.n_ctx && pos >= (uint32_t)l->card.n_ctx))
+	if (l->drawn == l->n)
 		return FRAME_END_LENGTH;
-	return 0;
+	return l->card.n_ctx && pos >= (uint32_t)l->card.n_ctx ? FRAME_END_CONTEXT : 0;
 }
 
 /* Sends ids[n] to fwd, the first at position pos. Appends guesses to a single id. */
@@ -170,6 +170,7 @@ static size_t count_accepted(const struct loop *l, const int32_t *ids, uint32_t 
 static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 {
 	l->stale = 1;
+	l->full += reason == FRAME_END_CONTEXT;
 	if (l->r)
 		l->r->reason = (uint32_t)reason;
 	if (l->turns && l->copy >= 0 && frame_write_end(l->copy, (enum frame_reason)reason, pos + l->moved, 0, w))
@@ -276,6 +277,7 @@ static int end_back(struct loop *l, const struct frame *f, struct why *w)
 {
 	if (l->r)
 		result_end(l->r, f->flags, l->payload, f->rows);
+	l->full += f->flags == FRAME_END_CONTEXT;
 	/* a filter has found a stop string: the sampler may still end the generation, too */
 	l->stale |= f->rows > 0;
 	return write_copy(l, f, w) || discard_rejected(l, w) ? -1 : 1;
@@ -416,7 +418,7 @@ int loop_turn(struct loop *l, struct why *w)
 		status = frame_back(l, &f, w);
 		if (status || !is_complete(l, &f))
 			continue;
-		status = l->reason == FRAME_END_LENGTH && l->drawn != l->n && l->make_room ? l->make_room(l, w) : 0;
+		status = l->reason == FRAME_END_CONTEXT && l->make_room ? l->make_room(l, w) : 0;
 		if (status <= 0)
 			return status ? -1 : end_here(l, l->reason, l->base + (uint32_t)l->seq.n, w);
 		status = 0;

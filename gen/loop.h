@@ -39,6 +39,7 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 					 * loop_move(), to continue; 0 to end; -1 on error; or NULL */
 
 	struct card card;       /* read only: the last card received; n_vocab 0: none yet */
+	size_t full;            /* generations that ended because the context was full */
 	int gone;               /* `out` or `copy` has no reader any more */
 	int rejected;           /* the loop has ended because of what a stage sent; the failures of others follow */
 

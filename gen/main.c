@@ -1,5 +1,6 @@
 /* gen: text from a prompt. Starts the stages and runs the loop between them; the stages implement the options. */
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ static void set_loop(struct loop *l, struct draft *draft)
 /* What is captured besides the loop's own observations: files without a name; 0: none. */
 struct capture {
 	int text;               /* detok's text, for --json */
-	int ends;               /* and its `end ` frames, for the number of the best text */
+	int ends;               /* and its `end ` frames, for the number of the best text, or the stop string */
 	char path[32];          /* of ends */
 };
 
@@ -90,7 +91,7 @@ static int open_capture(struct capture *capture, struct why *w)
 {
 	if (asked(&q, JSON) && !asked(&q, LINES) && (capture->text = stage_file(w)) < 0)
 		return -1;
-	if (!asked(&q, RANKED) || !(q.facts & (JSON | VERBOSE)))
+	if (!(q.facts & (RANKED | STOPPED)) || q.facts & (LINES | COLOURED | OWN_DETOK))
 		return 0;
 	if ((capture->ends = stage_file(w)) < 0)
 		return -1;
@@ -98,35 +99,75 @@ static int open_capture(struct capture *capture, struct why *w)
 	return stage_arg(&q.stage[DETOK], "--end", w) || stage_arg(&q.stage[DETOK], capture->path, w) ? -1 : 0;
 }
 
+/* The result of the text that was printed; with --best-of, one of several. */
+static struct result *printed(const struct capture *capture, struct result *all, struct why *w)
+{
+	static struct frame_in in;
+	struct result *r = all;
+	struct frame f;
+
+	if (!capture->ends)
+		return all;
+	lseek(capture->ends, 0, SEEK_SET);
+	frame_open_in(&in, capture->ends, "detok --end");
+	if (frame_next(&in, &f, w) <= 0)
+		return all;
+	if (f.seq && f.seq < (uint32_t)q.texts) {
+		r += f.seq;
+		q.seed += f.seq;
+		if (ids_append(&r->prompt, all->prompt.id, all->prompt.n, w))
+			return NULL;
+	}
+	/* it may not have reached the loop */
+	if (f.flags == FRAME_END_STOP)
+		r->reason = FRAME_END_STOP;
+	return r;
+}
+
 /* Prints what -v and --json ask for, about the generation that was printed. The JSON line is printed only if the
  * generation is complete. */
-static int write_reports(const struct capture *capture, const struct loop *l, struct result *all, int whole,
+static int write_reports(const struct capture *capture, const struct loop *l, const struct result *r, int whole,
 	struct why *w)
 {
 	struct bytes text = { .limit = TEXT_MAX };
-	struct result *r = all;
-	static struct frame_in in;
-	struct frame f;
 	int failed = 0;
 
-	if (capture->ends) {
-		lseek(capture->ends, 0, SEEK_SET);
-		frame_open_in(&in, capture->ends, "detok --end");
-		if (frame_next(&in, &f, w) > 0 && f.seq && f.seq < (uint32_t)q.texts) {
-			r += f.seq;
-			q.seed += f.seq;
-			failed = ids_append(&r->prompt, all->prompt.id, all->prompt.n, w);
-		}
-	}
 	if (asked(&q, VERBOSE) && r->ids.n)
 		report(&q, l, r);
-	if (!failed && capture->text && whole) {
+	if (capture->text && whole) {
 		lseek(capture->text, 0, SEEK_SET);
 		if (!(failed = slurp_fd(capture->text, "temporary file", &text, w)))
 			failed = report_json(&q, r, &text, w);
 		bytes_free(&text);
 	}
 	return failed;
+}
+
+/* Whether -n limits the text. */
+static int has_limit(void)
+{
+	static const enum stage_number counting[] = { FEED, SAMPLE, FWD };
+	const char *n = NULL;
+
+	for (size_t i = 0; !n && i < sizeof counting / sizeof *counting; i++)
+		n = stage_option(&q.stage[counting[i]], "--n-predict");
+	return n && *n != '-';
+}
+
+/* The exit status of a complete text: 3, with a line on stderr, if a full context has ended it before -n. */
+static int full_status(const struct loop *l, const struct result *r)
+{
+	int several = (q.facts & (LINES | ALL)) != 0;
+	size_t full = several ? l->full : r->reason == FRAME_END_CONTEXT;
+
+	if (!full || l->gone || asked(&q, CONVERSATION) || !has_limit())
+		return 0;
+	fprintf(stderr, "gen: the context of %" PRId32 " tokens is full (-c): ", l->card.n_ctx);
+	if (several)
+		fprintf(stderr, "%zu text%s before -n/--n-predict\n", full, full == 1 ? " ends" : "s end");
+	else
+		fprintf(stderr, "the text ends before -n/--n-predict\n");
+	return 3;
 }
 
 /* Prints the prompt, as the stage that prints it for tok does. */
@@ -189,7 +230,7 @@ static int ended_by_stop(const struct result *results)
 /* Returns the exit status. If a stage failed, its error line is printed, or one of ours. */
 static int run(void)
 {
-	struct result *results = calloc((size_t)q.texts, sizeof *results);
+	struct result *results = calloc((size_t)q.texts, sizeof *results), *r;
 	struct capture capture = { 0 };
 	static struct draft draft;
 	struct why ours, its;
@@ -224,8 +265,11 @@ static int run(void)
 		failed = stages_wait(q.stage, KV, 0, &its);
 		cut = failed < 0 && !asked(&q, INTERACTIVE) && !ended_by_stop(results);
 	}
-	if (!asked(&q, CONVERSATION) && write_reports(&capture, &l, results, failed < 0 && !status, &ours))
+	if (!(r = printed(&capture, results, &ours)) ||
+	    (!asked(&q, CONVERSATION) && write_reports(&capture, &l, r, failed < 0 && !status, &ours)))
 		status = -1;
+	if (failed < 0 && !cut && !status)
+		status = full_status(&l, r);
 	for (int i = 0; i < q.texts; i++)
 		result_free(&results[i]);
 	free(results);

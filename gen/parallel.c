@@ -295,9 +295,9 @@ static uint32_t over(const struct loop *l, const struct live *live, int32_t id, 
 {
 	if (l->card.n_vocab && card_is_eog(&l->card, id))
 		return FRAME_END_EOG;
-	if (live->drawn == l->n || (l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx))
+	if (live->drawn == l->n)
 		return FRAME_END_LENGTH;
-	return 0;
+	return l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx ? FRAME_END_CONTEXT : 0;
 }
 
 static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
@@ -321,6 +321,7 @@ static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 	}
 	if (!reason)
 		return l->card.diffusion ? 0 : send_ids(p, ids, n, f->pos, FRAME_SAMPLED, f->seq, w);
+	l->full += reason == FRAME_END_CONTEXT;
 	if (l->r && f->seq < (uint32_t)l->texts)
 		result_end(&l->r[f->seq], reason, NULL, 0);
 	return end_here(p, live, reason, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n, w);
@@ -345,6 +346,7 @@ static int take_end(struct parallel *p, const struct frame *f, struct why *w)
 
 	if (!live)
 		return 0;
+	l->full += f->flags == FRAME_END_CONTEXT && !live->ending;
 	if (l->r && f->seq < (uint32_t)l->texts && !live->ending)
 		result_end(&l->r[f->seq], f->flags, l->payload, f->rows);
 	if (end_here(p, live, f->flags, f->pos, w) || sequences_end(&p->live, f->seq, w))

@@ -172,5 +172,5 @@ void pipeline_print(const struct request *q)
 	/* status 2 of a user's command, or of ssh, does not mean a usage error of ours */
 	out_text("\nread -r failed 2>/dev/null <\"$dir/failed\" || exit 0\ncase $failed in *sh");
 	out_text(q->hosts ? " | *fwd" : "");
-	out_text(") exit 1 ;; 2\\ *) exit 2 ;; 3\\ *sample) exit 3 ;; *) exit 1 ;; esac\n");
+	out_text(") exit 1 ;; 2\\ *) exit 2 ;; 3\\ *sample | 3\\ *feed) exit 3 ;; *) exit 1 ;; esac\n");
 }

@@ -85,14 +85,6 @@ void report_wait(struct loop *l, int waiting)
 	}
 }
 
-/* Indexed by enum frame_reason: for users, for programs. */
-static const struct {
-	const char *said, *key;
-} reasons[] = {
-	{ "end of the stream", NULL }, { "end of generation", "eog" }, { "length", "length" }, { "stop id", "stop" },
-	{ "error", "error" }, { "interrupt", "interrupt" }
-};
-
 void report(const struct request *q, const struct loop *l, const struct result *r)
 {
 	size_t peak = system_peak_memory(RUSAGE_CHILDREN);
@@ -113,8 +105,8 @@ void report(const struct request *q, const struct loop *l, const struct result *
 	fprintf(stderr, "\n");
 	if (!isnan(result_sum(r)))
 		fprintf(stderr, "log-probability: %.4f\n", result_sum(r));
-	fprintf(stderr, "stopped by: %s\ntime to the first token: %.1f ms\n",
-		r->stop ? "stop string" : reasons[r->reason].said, 1e3 * t.first);
+	fprintf(stderr, "stopped by: %s\ntime to the first token: %.1f ms\n", r->stop ? "stop string" :
+		r->reason ? frame_reason_words(r->reason) : "end of the stream", 1e3 * t.first);
 	if (r->ids.n > 1)
 		fprintf(stderr, "rate after it: %.1f tokens/s; time per token: min %.2f, mean %.2f, max %.2f ms\n",
 			t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
@@ -190,7 +182,7 @@ static void put_likely(struct json_writer *w, const struct result *r)
 
 int report_json(const struct request *q, const struct result *r, const struct bytes *text, struct why *w)
 {
-	const char *reason = reasons[r->reason].key;
+	const char *reason = frame_reason_key(r->reason);
 	struct json_writer to = json_to_file(stdout);
 	struct times t = times(r);
 

@@ -61,11 +61,23 @@ static void next_block(const struct session *s, struct canvas *c)
 	c->steps = size_max(size_min(c->steps, c->end - c->block), 1);
 }
 
+/* The most tokens that -n allows. */
+static int64_t limit(const struct session *s)
+{
+	return s->set.n == NO_LIMIT ? SAMPLER_CANVAS : s->set.n;
+}
+
+/* Why a text that fills its canvas ends. */
+static int end_reason(const struct session *s, const struct canvas *c)
+{
+	return (int64_t)c->n < limit(s) ? FRAME_END_CONTEXT : FRAME_END_LENGTH;
+}
+
 /* For the positions from pos on. */
 static struct canvas *canvas_open(const struct session *s, const struct generation *g, uint32_t pos, struct why *w)
 {
 	struct canvas *c = calloc(1, sizeof *c);
-	int64_t most = s->set.n == NO_LIMIT ? SAMPLER_CANVAS : s->set.n;
+	int64_t most = limit(s);
 
 	if (s->card.n_ctx && most > s->card.n_ctx - (int64_t)pos)
 		most = s->card.n_ctx - (int64_t)pos;
@@ -124,7 +136,7 @@ static int write_filled(struct session *s, struct generation *g, uint32_t seq, s
 	    pick_write(s, c->id + from, c->logprob + from * pick_n_logprobs(s), c->filled - from,
 		c->pos + (uint32_t)from, seq, w))
 		return -1;
-	return over || c->filled < c->n ? over : FRAME_END_LENGTH;
+	return over || c->filled < c->n ? over : end_reason(s, c);
 }
 
 /* ---- a step ---- */
@@ -203,7 +215,7 @@ static int begin(struct session *s, struct generation *g, const struct frame *f,
 	canvas_close(g->canvas);
 	if (!(g->canvas = canvas_open(s, g, g->next, w)))
 		return SESSION_FAILED;
-	return g->canvas->n ? send_canvas(g->canvas, 0, s->card.shifted, f->seq, w) : FRAME_END_LENGTH;
+	return g->canvas->n ? send_canvas(g->canvas, 0, s->card.shifted, f->seq, w) : end_reason(s, g->canvas);
 }
 
 int canvas_step(struct session *s, struct generation *g, const struct frame *f, struct why *w)

@@ -108,9 +108,26 @@ static const struct shape {
 	{ FRAME_LOGPROBS, 1u << FRAME_F32, 0, 1, FRAME_IDS_MAX, 2, 2 },
 	{ FRAME_SCORES, 1u << FRAME_F32, 0, 1, FRAME_IDS_MAX, SCORE_COLS, SCORE_COLS },
 	{ FRAME_FORK, 1u << FRAME_I32, 0, 1, 1, 1, 1 },
-	{ FRAME_END, 1u << FRAME_I32, FRAME_END_INTERRUPT, 0, 0, 1, 1 },
-	{ FRAME_END, 1u << FRAME_I8, FRAME_END_INTERRUPT, 0, FRAME_STOP_MAX, 1, 1 },
+	{ FRAME_END, 1u << FRAME_I32, FRAME_REASONS - 1, 0, 0, 1, 1 },
+	{ FRAME_END, 1u << FRAME_I8, FRAME_REASONS - 1, 0, FRAME_STOP_MAX, 1, 1 },
 };
+
+static const struct {
+	const char *words, *key;
+} reasons[FRAME_REASONS] = {
+	{ "no reason", NULL }, { "end of generation", "eog" }, { "length", "length" }, { "stop id", "stop" },
+	{ "error", "error" }, { "interrupt", "interrupt" }, { "full context", "context" }
+};
+
+const char *frame_reason_words(uint32_t flags)
+{
+	return flags < FRAME_REASONS ? reasons[flags].words : "unknown reason";
+}
+
+const char *frame_reason_key(uint32_t flags)
+{
+	return flags < FRAME_REASONS ? reasons[flags].key : NULL;
+}
 
 static int check(const struct frame *f, struct why *w)
 {
