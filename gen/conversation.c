@@ -118,7 +118,7 @@ static int answer(struct conversation *v, size_t keep, struct bytes *text, struc
 	if ((got = loop_turn(l, w)) < 0)
 		return -1;
 	if (!got) {
-		l->gone = 1;
+		l->gone |= l->gone ? 0 : LOOP_OUT;
 		return -1;
 	}
 	if (l->r->reason != FRAME_END_INTERRUPT)
@@ -207,7 +207,7 @@ static void show_answer(struct loop *l)
 	ssize_t n = io_read(l->text, text, sizeof text);
 
 	if (n <= 0) {
-		l->gone = 1;
+		l->gone |= LOOP_COPY;
 		return;
 	}
 	if (!v->begun++)
@@ -270,7 +270,7 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	if (failed >= 0 && asked(v->q, EDITED))
 		failed = finish_showing(v, w);
 	if (failed < 0 && l->gone)
-		why(w, "sample ended before the conversation did");
+		why(w, "%s ended before the conversation did", l->gone & LOOP_COPY ? "detok" : "sample");
 	if (failed >= 0 && (failed = messages_save(&v->messages, w)) > 0)
 		console_say("%s", w->text);
 	if (failed >= 0)

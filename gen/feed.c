@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/cli.h"
@@ -13,8 +14,34 @@
 #include "loop.h"
 #include "parallel.h"
 
+enum { PATIENCE = 5 };          /* seconds without a writer */
+
 static struct cli c = { .program = "feed", .synopsis = "[options] FIFO < prompt > ids",
 	.purpose = "closes the loop of a generation: the prompt, then the sampled tokens", .opts = feed_opts };
+
+static void on_alarm(int sig)
+{
+}
+
+/* Opens the FIFO, which waits for its writer. Without one the whole pipeline hangs, so the user is told. */
+static int open_fifo(const char *path)
+{
+	struct sigaction act = { .sa_handler = on_alarm };
+	struct stat st;
+	int fd;
+
+	sigaction(SIGALRM, &act, NULL);
+	alarm(PATIENCE);
+	while ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0 && errno == EINTR)
+		cli_warn(&c, "%s: nobody has opened it for writing (sample | tee %s)", path, path);
+	alarm(0);
+	if (fd < 0 || fstat(fd, &st))
+		cli_die(&c, "%s: %s", path, strerror(errno));
+	/* what is in a file does not come from this loop */
+	if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		cli_die(&c, "%s: not a FIFO (mkfifo makes one)", path);
+	return fd;
+}
 
 int main(int argc, char **argv)
 {
@@ -33,8 +60,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	l.out = STDOUT_FILENO;
 	/* opened now, because tee's open() of the other end waits for it */
-	if ((fifo = open(c.argv[0], O_RDONLY | O_CLOEXEC)) < 0)
-		cli_die(&c, "%s: %s", c.argv[0], strerror(errno));
+	fifo = open_fifo(c.argv[0]);
 	frame_open_in(&l.back, fifo, c.argv[0]);
 	frame_open_in(&l.in, STDIN_FILENO, "standard input");
 	status = l.jobs ? parallel_run(&l, &w) : loop_prompt(&l, &w) || loop_run(&l, &w);

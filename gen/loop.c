@@ -27,17 +27,18 @@ void loop_close(struct loop *l)
 	l->room = 0;
 }
 
-/* After a failed write: if the reader is gone, the loop ends, as SIGPIPE ends a filter; everything else is an error. */
-static int failed(struct loop *l)
+/* After a failed write to `out` or `copy`: if the reader is gone, the loop ends, as SIGPIPE ends a filter; everything
+ * else is an error. */
+static int failed(struct loop *l, int which)
 {
 	if (errno == EPIPE)
-		l->gone = 1;
+		l->gone |= which;
 	return -1;
 }
 
 static int write_ids(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, uint32_t flags, struct why *w)
 {
-	return frame_write_ids(l->out, ids, (uint32_t)n, pos, flags, 0, w) ? failed(l) : 0;
+	return frame_write_ids(l->out, ids, (uint32_t)n, pos, flags, 0, w) ? failed(l, LOOP_OUT) : 0;
 }
 
 static int read_payload(struct loop *l, struct frame_in *in, const struct frame *f, struct why *w)
@@ -52,7 +53,7 @@ static int write_copy(struct loop *l, const struct frame *f, struct why *w)
 
 	if (f->pos != FRAME_APPEND)
 		shown.pos += l->moved;
-	return l->copy >= 0 && frame_write(l->copy, &shown, l->payload, w) ? failed(l) : 0;
+	return l->copy >= 0 && frame_write(l->copy, &shown, l->payload, w) ? failed(l, LOOP_COPY) : 0;
 }
 
 /* ---- the prompt ---- */
@@ -92,8 +93,10 @@ int loop_prompt(struct loop *l, struct why *w)
 		/* at once, so that fwd and the readers of the copy can start */
 		if (card_read(&l->in, &f, &l->card, w))
 			return -1;
-		if (card_write(l->out, &l->card, w) || (l->copy >= 0 && card_write(l->copy, &l->card, w)))
-			return failed(l);
+		if (card_write(l->out, &l->card, w))
+			return failed(l, LOOP_OUT);
+		if (l->copy >= 0 && card_write(l->copy, &l->card, w))
+			return failed(l, LOOP_COPY);
 	}
 	return !got && l->draft && l->card.n_vocab ? draft_start(l->draft, &l->card, &l->seq, w) : got;
 }
@@ -169,12 +172,12 @@ static size_t count_accepted(const struct loop *l, const int32_t *ids, uint32_t 
  * frame. */
 static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 {
-	l->stale = 1;
+	l->stale = l->whole = 1;
 	l->full += reason == FRAME_END_CONTEXT;
 	if (l->r)
 		l->r->reason = (uint32_t)reason;
 	if (l->turns && l->copy >= 0 && frame_write_end(l->copy, (enum frame_reason)reason, pos + l->moved, 0, w))
-		return failed(l);
+		return failed(l, LOOP_COPY);
 	return discard_rejected(l, w) ? -1 : 1;
 }
 
@@ -224,7 +227,7 @@ static int canvas_back(struct loop *l, const struct frame *f, struct why *w)
 	l->held = out.pos + out.rows;
 	if (l->r)
 		l->r->passes++;
-	return frame_write(l->out, &out, ids, w) ? failed(l) : 0;
+	return frame_write(l->out, &out, ids, w) ? failed(l, LOOP_OUT) : 0;
 }
 
 /* The number of drawn ids that fwd has, after n more of them, of which it had `accepted`. */
@@ -278,6 +281,7 @@ static int end_back(struct loop *l, const struct frame *f, struct why *w)
 	if (l->r)
 		result_end(l->r, f->flags, l->payload, f->rows);
 	l->full += f->flags == FRAME_END_CONTEXT;
+	l->whole = 1;
 	/* a filter has found a stop string: the sampler may still end the generation, too */
 	l->stale |= f->rows > 0;
 	return write_copy(l, f, w) || discard_rejected(l, w) ? -1 : 1;
@@ -291,7 +295,7 @@ static int card_back(struct loop *l, const struct frame *f, struct why *w)
 		l->rejected = 1;
 		return why(w, "--draft: the tokens of a diffusion model cannot be guessed");
 	}
-	return l->copy >= 0 && card_write(l->copy, &l->card, w) ? failed(l) : 0;
+	return l->copy >= 0 && card_write(l->copy, &l->card, w) ? failed(l, LOOP_COPY) : 0;
 }
 
 /* Handles a frame of `back`. Returns 0: the generation continues; 1: it is over; -1: error. */
@@ -357,7 +361,7 @@ static void await(struct loop *l)
 	if (waits)
 		l->idle(l, 0);
 	if (!ready[0].revents && ready[1].revents & (POLLERR | POLLHUP | POLLNVAL))
-		l->gone = 1;
+		l->gone |= LOOP_COPY;
 }
 
 /* Like frame_next(), but returns 0 also if a reader is gone. */
@@ -374,10 +378,10 @@ int loop_card(struct loop *l, struct why *w)
 	int got = 1;
 
 	if (frame_write_end(l->out, FRAME_END_EOG, 0, 0, w))
-		return failed(l);
+		return failed(l, LOOP_OUT);
 	while (f.kind != FRAME_END) {
 		if ((got = next_back(l, &f, w)) <= 0) {
-			l->gone |= !got;
+			l->gone |= got ? 0 : LOOP_OUT;
 			return -1;
 		}
 		if (f.kind == FRAME_CARD && frame_back(l, &f, w))
@@ -430,21 +434,25 @@ int loop_run(struct loop *l, struct why *w)
 {
 	int status = l->n && l->seq.n ? loop_turn(l, w) : 0;
 
+	l->whole |= !l->n || !l->seq.n;
 	if (!l->n && l->r)
 		l->r->reason = FRAME_END_LENGTH;
-	if (l->out >= 0)
+	/* otherwise fwd, which goes on to wait, is not the stage that has ended too early */
+	if (l->whole && l->out >= 0) {
 		close(l->out);
-	l->out = -1;
+		l->out = -1;
+	}
 	return status < 0 && !l->gone ? -1 : 0;
 }
 
 int loop_drain(struct loop *l, struct why *w)
 {
 	struct frame f;
-	int got, status = 0;
+	int got = 0, status = 0;
 
-	/* from here on, ids only go to the copy */
+	/* from here on, ids only go to the copy; that fwd does not read any more is no reason to stop */
 	l->reason = FRAME_END_LENGTH;
+	l->gone &= ~LOOP_OUT;
 	while (status >= 0 && (got = next_back(l, &f, w)) > 0) {
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)
 			l->drawn++;

@@ -18,10 +18,11 @@
 
 struct draft;
 
+enum { LOOP_OUT = 1, LOOP_COPY = 2 };
 enum { LOOP_NO_LIMIT = -1, LOOP_TEXTS_MAX = 1000, LOOP_JOBS_MAX = 100000 };
 
 struct loop {                   /* starts as loop_init() leaves it; set by the caller: */
-	int out, copy;          /* descriptors, or -1: none; out is closed at the end */
+	int out, copy;          /* descriptors, or -1: none; out is closed when the texts are complete */
 	struct frame_in in, back;
 	int64_t n;              /* maximum ids of a generation, or LOOP_NO_LIMIT */
 	size_t jobs;            /* maximum sequences at a time (parallel.h); 0: only sequence 0 */
@@ -40,7 +41,8 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 
 	struct card card;       /* read only: the last card received; n_vocab 0: none yet */
 	size_t full;            /* generations that ended because the context was full */
-	int gone;               /* `out` or `copy` has no reader any more */
+	int gone;               /* LOOP_OUT, LOOP_COPY: `out` or `copy` has no reader any more; the loop ends */
+	int whole;              /* the texts are complete: nothing more was to come */
 	int rejected;           /* the loop has ended because of what a stage sent; the failures of others follow */
 
 	struct ids seq;      /* private from here on: prompt and generated ids */
@@ -78,7 +80,7 @@ int loop_move(struct loop *l, const int32_t *ids, size_t n, size_t keep, struct 
 /* Runs one generation. Returns 1 when it is over; 0 if `back` has ended or a reader is gone; -1 with a reason. */
 int loop_turn(struct loop *l, struct why *w);
 
-/* Runs the generation after the prompt, then closes `out`. Returns 0, or -1 with a reason. */
+/* Runs the generation after the prompt, then closes `out` if it is complete. Returns 0, or -1 with a reason. */
 int loop_run(struct loop *l, struct why *w);
 
 /* What is wrong with the sampler: it draws ids without a canvas, for a diffusion model; it sends logits. Return -1. */

@@ -187,15 +187,27 @@ static int echo(struct why *w)
 
 static int generate(struct loop *l, struct capture *capture, struct why *w)
 {
+	int failed = 0;
+
 	if (q.echo && echo(w))
 		return -1;
 	if (open_capture(capture, w) || pipeline_start(&q, l, capture->text ? dup(capture->text) : -1, w))
 		return -1;
-	if (l->jobs ? parallel_run(l, w) :
-	    (!asked(&q, CHAINED) && (loop_prompt(l, w) || loop_run(l, w))) || loop_drain(l, w))
+	if (l->jobs)
+		failed = parallel_run(l, w);
+	else if (!asked(&q, CHAINED))
+		failed = loop_prompt(l, w) || loop_run(l, w);
+	if (!l->jobs && (!failed || l->gone == LOOP_OUT))
+		failed = loop_drain(l, w);
+	if (failed)
 		return l->gone ? 0 : -1;
+	/* a prompt has at least a card */
+	if (asked(&q, CHAINED) ? !l->gone && !l->back.number : l->whole && !l->in.number) {
+		stages_find_early(q.stage, KV, TOK, FEED);
+		return why(w, "tok ended before the prompt was complete");
+	}
 	/* --lines keeps no results; there, an empty prompt has an empty answer */
-	if (l->r && l->n && !l->gone && !l->r->prompt.n)
+	if (l->r && l->n && (l->whole || asked(&q, CHAINED)) && !l->gone && !l->r->prompt.n)
 		return why(w, "the prompt is empty, and has no BOS (--bos adds it)");
 	return 0;
 }
@@ -215,6 +227,18 @@ static int reader_is_gone(void)
 	struct pollfd out = { .fd = STDOUT_FILENO };
 
 	return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
+}
+
+/* If the text is not complete, though it has a reader and nothing has failed, marks the stage that has ended too early.
+ * Returns 0, or -1 with a reason in case there is none, because it has only closed its output. */
+static int find_early(const struct loop *l, int status, struct why *w)
+{
+	int lost = !status && !l->whole && !asked(&q, CONVERSATION);
+
+	if (l->gone ? l->gone != LOOP_OUT : !lost)
+		return 0;
+	stages_find_early(q.stage, KV, FWD, TEE);
+	return why(w, "%s ended before the text was complete", l->back.name);
 }
 
 /* Whether a stop string has ended each text. sample does not know of that, and may have gone on to -n. */
@@ -257,6 +281,8 @@ static int run(void)
 	else
 		status = asked(&q, CONVERSATION) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
 	draft_close(&draft);
+	if (find_early(&l, status, &ours))
+		status = -1;
 	failed = pipeline_end(&q, &l, status < 0 || l.gone, &its);
 	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
 	if (cut) {

@@ -98,7 +98,7 @@ static int write_some(struct parallel *p, struct queue *q, int fd, struct why *w
 	ssize_t n = pending(q) ? write(fd, q->bytes.p + q->sent, size_min(pending(q), PIPE_BUF)) : 0;
 
 	if (n < 0 && errno == EPIPE)
-		p->l->gone = 1;
+		p->l->gone |= fd == p->l->copy ? LOOP_COPY : LOOP_OUT;
 	else if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
 		return why(w, "%s: %s", fd == STDOUT_FILENO ? "standard output" : "a pipe", strerror(errno));
 	q->sent += n > 0 ? (size_t)n : 0;
@@ -390,7 +390,8 @@ static void lose_out(struct parallel *p)
 {
 	struct loop *l = p->l;
 
-	l->gone |= !p->ended || p->waiting || pending(&p->out);
+	if (!p->ended || p->waiting || pending(&p->out))
+		l->gone |= LOOP_OUT;
 	close(l->out);
 	l->out = -1;
 }
@@ -425,7 +426,8 @@ static int step(struct parallel *p, struct why *w)
 	if ((at[OUT].revents & POLLOUT && write_some(p, &p->out, l->out, w)) ||
 	    (at[COPY].revents & POLLOUT && write_some(p, &p->copy, l->copy, w)))
 		return -1;
-	l->gone |= (at[COPY].revents & (POLLERR | POLLNVAL)) != 0;
+	if (at[COPY].revents & (POLLERR | POLLNVAL))
+		l->gone |= LOOP_COPY;
 	if (at[OUT].revents & (POLLERR | POLLNVAL))
 		lose_out(p);
 	if (hears && (at[BACK].revents || is_buffered(&l->back)) && (got = take_back(p, w)))
@@ -457,12 +459,15 @@ int parallel_run(struct loop *l, struct why *w)
 	}
 	while (status == 1 && pending(&p.copy) && !l->gone)
 		status = write_some(&p, &p.copy, l->copy, w) ? -1 : 1;
+	l->whole = is_done(&p);
 	while ((s = sequences_take(&p.live)))
 		free(s);
 	bytes_free(&p.out.bytes);
 	bytes_free(&p.copy.bytes);
-	if (l->out >= 0)
+	/* as in loop_run() */
+	if (l->whole && l->out >= 0) {
 		close(l->out);
-	l->out = -1;
+		l->out = -1;
+	}
 	return status < 0 && !l->gone ? -1 : 0;
 }

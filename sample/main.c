@@ -39,7 +39,7 @@ static void draw_all(struct session *s)
 			cli_warn(&c, "%s", w.text);
 		else
 			must(status);
-	must(session_check_loop(s, &w));
+	must(session_check_answered(s, &w));
 }
 
 /* Reads the card of a stream that this process joins in the middle. */

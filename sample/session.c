@@ -244,11 +244,13 @@ int session_is_over(const struct session *s)
 	return !s->set.turns && s->sequences.n == ended && (s->many ? s->no_more : first != NULL);
 }
 
-int session_check_loop(const struct session *s, struct why *w)
+int session_check_answered(const struct session *s, struct why *w)
 {
 	struct sequence **all;
 	int lost = 0;
 
+	if (s->asked && !s->answered)
+		return why(w, "%s: ids and no logits: fwd is missing before sample", s->in.name);
 	if (!s->card.diffusion)
 		return 0;
 	if (!(all = sequences_all(&s->sequences, w)))
@@ -282,6 +284,9 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 		return frame_why(&s->in, w);
 	}
 	s->many |= f->seq != 0;
+	s->asked |= f->kind == FRAME_IDS && f->rows;
+	s->answered |= f->kind == FRAME_LOGITS ||
+		(f->kind == FRAME_END && (f->flags == FRAME_END_ERROR || f->flags == FRAME_END_INTERRUPT));
 	if (f->kind == FRAME_FORK)
 		status = take_fork(s, f, w);
 	else if (sequences_is_over(&s->sequences, f->seq))

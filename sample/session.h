@@ -27,6 +27,7 @@ struct session {
 	struct sequences sequences;     /* of struct generation */
 	uint64_t failed;                /* sequences */
 	int cut;                        /* a text has ended where its grammar does not allow an end */
+	int asked, answered;            /* there have been ids; and logits, or an `end ` that says why there are none */
 	int many;                       /* there have been sequences other than 0 */
 	int no_more;                    /* no more sequences will start */
 };
@@ -42,8 +43,9 @@ void session_close(struct session *s);
  * sequence has failed, the others continue. */
 int session_frame(struct session *s, const struct frame *f, struct why *w);
 
-/* At the end of the input: -1 if fwd has never answered a canvas, because the stages are not in a loop. */
-int session_check_loop(const struct session *s, struct why *w);
+/* At the end of the input: -1 if fwd has answered nothing: it is missing before us or, with a diffusion model, it has
+ * never answered a canvas, because the stages are not in a loop. */
+int session_check_answered(const struct session *s, struct why *w);
 
 /* Whether the output is complete: the only sequence has ended, or no more start and all have ended. */
 int session_is_over(const struct session *s);

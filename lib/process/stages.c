@@ -196,7 +196,7 @@ static int spawn(struct stage *s, int in, int out)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	set_signals(&how, before);
-	s->ended = s->ours = 0;
+	s->ended = s->ours = s->early = 0;
 	if (!error)
 		error = posix_spawnp(&s->pid, s->argv[0], &files, &how, (char *const *)s->argv, environ);
 	s->pid = error ? 0 : s->pid;
@@ -246,7 +246,7 @@ static enum failure failure_of(const struct stage *s)
 		return FAILED_NOT;
 	if (signal)
 		return signal == SIGPIPE || (s->ours && signal == SIGTERM) ? FAILED_NOT : FAILED_BY_SIGNAL;
-	return status == 2 && !s->shell ? FAILED_BY_USAGE : status ? FAILED_PLAINLY : FAILED_NOT;
+	return status == 2 && !s->shell ? FAILED_BY_USAGE : status || s->early ? FAILED_PLAINLY : FAILED_NOT;
 }
 
 void stages_kill(struct stage *s, int n)
@@ -274,6 +274,8 @@ static void explain(const struct stage *s, struct why *w)
 	}
 	if (died_of(s))
 		why(w, "%s: killed by signal %d", s->name, died_of(s));
+	else if (s->early)
+		why(w, "%s: ended, with status 0, before the text was complete", s->name);
 	else
 		why(w, "%s: exit status %d", s->name, WEXITSTATUS(s->status));
 }
@@ -312,17 +314,40 @@ static int reap(struct stage *s, int n, int how)
 	return pid > 0 || (pid < 0 && errno == EINTR) ? 1 : pid < 0 ? -1 : 0;
 }
 
-int stages_wait(struct stage *s, int n, int failing, struct why *w)
+/* Reaps those of n stages that end within a moment; no longer than until `last` has, if that is not NULL. */
+static void reap_some(struct stage *s, int n, const struct stage *last)
 {
 	const struct timespec pause = { 0, 1000000 };
-	int got = 1, first = -1;
+	int got = 1;
 
-	for (int i = 0; failing && i < GRACE && got >= 0; i++) {
+	for (int i = 0; i < GRACE && got >= 0 && !(last && last->ended); i++) {
 		while ((got = reap(s, n, WNOHANG)) > 0)
 			;
 		if (!got)
 			nanosleep(&pause, NULL);
 	}
+}
+
+void stages_find_early(struct stage *s, int n, int from, int to)
+{
+	int last = to - 1;
+
+	while (last > from && !s[last].n)
+		last--;
+	reap_some(s, n, &s[last]);
+	for (int i = from; i <= last; i++)
+		if (s[i].ended && WIFEXITED(s[i].status) && !WEXITSTATUS(s[i].status)) {
+			s[i].early = 1;
+			return;
+		}
+}
+
+int stages_wait(struct stage *s, int n, int failing, struct why *w)
+{
+	int first = -1;
+
+	if (failing)
+		reap_some(s, n, NULL);
 	if (failing)
 		stages_kill(s, n);
 	while (reap(s, n, 0) > 0)

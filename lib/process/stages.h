@@ -21,6 +21,7 @@ struct stage {                  /* starts as zeros */
 	pid_t pid;              /* 0: not running */
 	int status;             /* from waitpid(), once it has ended */
 	int ended, ours;        /* it has ended; by a signal that we sent */
+	int early;              /* with status 0, but before the work was done: a failure */
 	size_t lines;           /* private: of the error lines, which end before it was started */
 };
 
@@ -55,6 +56,10 @@ int stage_wait(struct stage *s, struct why *w);
 
 /* Tells all running stages to end, even stopped ones. Safe in a signal handler. */
 void stages_kill(struct stage *s, int n);
+
+/* The stream has ended before the work was done. Marks the first of the stages s[from] to s[to - 1] that has ended with
+ * status 0, as the one to blame; waits a moment for the last of them, whose output has ended. */
+void stages_find_early(struct stage *s, int n, int from, int to);
 
 /* Waits for all n stages, which are in the order of the stream. With `failing`, kills those that still run after a
  * moment, so that none waits for input that will not come. Returns the number of the stage to blame, with its line
