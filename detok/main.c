@@ -103,6 +103,7 @@ static void print_ids(struct printer *p, struct frame_in *in, const struct frame
 static void end_text(struct printer *p)
 {
 	printer_end(p);
+	out_shown_end();
 	out_text(run.suffix);
 	must(out_flush(&w));
 	run.stopped = run.open = 0;
@@ -144,6 +145,7 @@ static void print_all(struct printer *p, struct frame_in *in)
 		}
 	}
 	printer_end(p);
+	out_shown_end();
 	if (run.open)
 		out_text(run.suffix);
 	must(got < 0 || out_flush(&w));
@@ -204,7 +206,7 @@ static void options(struct printer *p)
 static void put(void *context, const char *s, size_t n)
 {
 	(void)context;
-	out_bytes(s, n);
+	out_shown(s, n);
 }
 
 int main(int argc, char **argv)

@@ -10,6 +10,7 @@
 #include "lib/base/grow.h"
 #include "lib/base/out.h"
 #include "lib/base/utf8.h"
+#include "lib/base/visible.h"
 #include "lib/sampler/score.h"
 #include "lib/sampler/topk.h"
 #include "render_stop.h"
@@ -42,15 +43,9 @@ size_t render_char(const char *s, size_t n, char out[4], size_t *used)
 	int32_t point = utf8_next(s, n, &length);
 
 	*used = length;
-	if (point < 0 || (point & 0xfffe) == 0xfffe || (point >= 0xfdd0 && point < 0xfdf0))
+	if ((point & 0xfffe) == 0xfffe || (point >= 0xfdd0 && point < 0xfdf0) || visible_disguises(point))
 		point = UTF8_BAD;
-	else if (point < ' ')
-		point += 0x2400;
-	else if (point == 0x7f)
-		point = 0x2421;
-	else if ((point >= 0x80 && point < 0xa0) || (point >= 0x2028 && point < 0x202f)
-		 || (point >= 0x2066 && point < 0x206a))
-		point = UTF8_BAD;       /* controls of lines and of text direction, too */
+	point = visible_point(point);
 	return utf8_put(out, point);
 }
 

@@ -70,13 +70,15 @@ static void print_plain(const struct text *x)
 	for (size_t i = 0; i < x->bytes.n; i++) {
 		if (!(found = memchr(special, x->bytes.p[i], sizeof special - 1)))
 			continue;
-		out_bytes(x->bytes.p + from, i - from);
+		out_shown(x->bytes.p + from, i - from);
+		out_shown_end();
 		out_char('\\');
 		out_char(letter[found - special]);
 		from = i + 1;
 	}
 	if (x->bytes.n)
-		out_bytes(x->bytes.p + from, x->bytes.n - from);
+		out_shown(x->bytes.p + from, x->bytes.n - from);
+	out_shown_end();
 	out_char('\n');
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/out.h"
 #include "lib/base/similar.h"
 #include "lib/base/system.h"
 #include "lib/sampler/opts.h"
@@ -118,6 +119,16 @@ static enum command_answer undo(struct conversation *v, const char *argument, st
 	return saved(v, w);
 }
 
+static void print_text(const char *s, size_t n)
+{
+	struct why ignored;     /* as show.c: the error of a terminal that is gone also ends the input */
+
+	out_shown(s, n);
+	out_shown_end();
+	out_char('\n');
+	out_flush(&ignored);
+}
+
 static enum command_answer set_system(struct conversation *v, const char *argument, struct why *w)
 {
 	struct stage *chat = &v->q->stage[CHAT];
@@ -127,9 +138,9 @@ static enum command_answer set_system(struct conversation *v, const char *argume
 
 	if (!*argument) {
 		if (given)
-			printf("%s\n", given);
+			print_text(given, strlen(given));
 		else if (messages_turn(&v->messages, 0) && !messages_content(&v->messages, 0, &old))
-			printf("%.*s\n", (int)old.n, old.p);
+			print_text(old.p, old.n);
 		bytes_free(&old);
 		return COMMAND_DONE;
 	}

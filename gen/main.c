@@ -12,7 +12,7 @@
 #include "fwd/fwd_opts.h"
 #include "lib/base/cli.h"
 #include "lib/base/clock.h"
-#include "lib/base/io.h"
+#include "lib/base/out.h"
 #include "lib/base/slurp.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/sampler/opts.h"
@@ -180,7 +180,11 @@ static int echo(struct why *w)
 		failed = slurp(q.file, &text, w);
 	else
 		failed = bytes_put(&text, q.prompt, q.prompt_n) && why(w, "out of memory");
-	failed = failed || io_write(STDOUT_FILENO, text.p, text.n, w);
+	if (!failed) {
+		out_shown(text.p, text.n);
+		out_shown_end();
+		failed = out_flush(w);
+	}
 	bytes_free(&text);
 	return failed ? -1 : 0;
 }

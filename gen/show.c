@@ -1,4 +1,4 @@
-/* Bytes go one at a time from the sections of an answer, through a filter of control characters, into a buffer. */
+/* Bytes go one at a time from the sections of an answer, through a filter of control characters, to a buffer. */
 #include "show.h"
 
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/io.h"
+#include "lib/base/visible.h"
 
 static const char *const colours[] = {
 	[SECTION_ANSWER] = "\033[0m", [SECTION_THOUGHT] = "\033[2m", [SECTION_CALL] = "\033[36m"
@@ -19,7 +20,7 @@ static struct {
 	size_t words;           /* of the thought */
 	int in_word;
 	int blank;              /* nothing of this section has been shown yet */
-	unsigned char before;   /* the previous byte: 0xc2, which begins C1 control characters, waits for the next */
+	struct visible visible; /* a character may be divided between two pieces of text */
 	int at_start;           /* the cursor is at the start of a line */
 } show = { .out.limit = 1 << 24, .at_start = 1 };
 
@@ -57,7 +58,12 @@ static void count_word(unsigned char c)
 	show.in_word = !space;
 }
 
-/* Prints a byte of text. Control characters become ^X, C1 ones ?; except newline and tab. */
+static void put_visible(void *context, const char *s, size_t n)
+{
+	write_text(s, n);
+}
+
+/* Prints a byte of text. */
 static void put_byte(unsigned char c)
 {
 	if (show.answer.now == SECTION_THOUGHT)
@@ -68,15 +74,7 @@ static void put_byte(unsigned char c)
 	if (show.blank && (c == '\n' || c == ' '))
 		return;
 	show.blank = 0;
-	if (show.before == 0xc2)
-		write_text(c >= 0x80 && c < 0xa0 ? "?" : "\xc2", 1);
-	if ((show.before == 0xc2 && c >= 0x80 && c < 0xa0) || c == 0xc2)
-		;
-	else if ((c < ' ' && c != '\n' && c != '\t') || c == 127)
-		write_text((char[]){ '^', (char)(c ^ 64) }, 2);
-	else
-		write_text((const char *)&c, 1);
-	show.before = c;
+	visible_put(&show.visible, (const char *)&c, 1, put_visible, NULL);
 }
 
 static void put(void *context, const char *s, size_t n)
@@ -175,7 +173,7 @@ void show_fold(int fold)
 void show_begin(struct opened opened)
 {
 	show.blank = 0;
-	show.before = 0;
+	show.visible.n = 0;
 	show.at_start = 1;
 	sections_begin(&show.answer, opened);
 	if (show.answer.now == SECTION_THOUGHT)
@@ -199,6 +197,7 @@ void show_line(void)
 void show_end(void)
 {
 	sections_end(&show.answer);
+	visible_end(&show.visible, put_visible, NULL);
 	new_line();
 	flush();
 }

@@ -101,7 +101,8 @@ static void add_messages(struct chat *chat, int as_text)
 static void print(const struct bytes *b)
 {
 	if (b->n)
-		out_bytes(b->p, b->n);
+		out_shown(b->p, b->n);
+	out_shown_end();
 }
 
 int main(int argc, char **argv)

@@ -103,9 +103,10 @@ static int show(const char *name)
 	for (size_t pos = 0, n; status == 0 && pos < s.length; pos += n) {
 		n = size_min(s.length - pos, KV_EXTENT);
 		segment_text_put(&t, segment_ids(&s, pos), n, set.special, &begins, &text);
-		out_bytes(text.p, text.n);
+		out_shown(text.p, text.n);
 		text.n = 0;
 	}
+	out_shown_end();
 	if (text.failed)
 		status = why(&w, "segment %s: out of memory", name);
 	bytes_free(&text);

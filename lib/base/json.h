@@ -78,6 +78,7 @@ struct json_writer {
 	const char *indent;         /* indentation of each level, with one item per line; NULL: all on one line */
 	const char *comma, *colon;  /* ", " and ": " */
 	int ascii;                  /* write everything past ASCII as \uXXXX */
+	int raw;                    /* leave DEL and U+0080 to U+009F as they are, in text that a model reads */
 	int failed;                 /* sticky */
 	int depth, items, after_key;    /* private */
 };

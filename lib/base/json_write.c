@@ -89,7 +89,7 @@ static void put_quoted(struct json_writer *w, const char *s, size_t n)
 		unsigned used;
 		int32_t c = utf8_next(s, (size_t)(end - s), &used);
 
-		if (c >= ' ' && c != '"' && c != '\\' && (c < 0x7f || !w->ascii)) {
+		if (c >= ' ' && c != '"' && c != '\\' && (c < 0x7f || (!w->ascii && (c >= 0xa0 || w->raw)))) {
 			s += used;
 			continue;
 		}

@@ -4,9 +4,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io.h"
 #include "quote.h"
+#include "visible.h"
 
 static struct {
 	char bytes[1 << 16];
@@ -50,6 +52,30 @@ void out_char(char c)
 {
 	make_room(1);
 	out.bytes[out.n++] = c;
+}
+
+static void put_shown(void *context, const char *s, size_t n)
+{
+	out_bytes(s, n);
+}
+
+static struct visible shown;
+
+void out_shown(const char *s, size_t n)
+{
+	static int terminal = -1;
+
+	if (terminal < 0)
+		terminal = isatty(STDOUT_FILENO);
+	if (terminal)
+		visible_put(&shown, s, n, put_shown, NULL);
+	else
+		out_bytes(s, n);
+}
+
+void out_shown_end(void)
+{
+	visible_end(&shown, put_shown, NULL);
 }
 
 void out_quoted(const char *s, size_t n, char mark)

@@ -12,6 +12,11 @@ void out_bytes(const void *bytes, size_t n);
 void out_text(const char *s);
 void out_char(char c);
 
+/* Appends text of any origin, such as a model's: on a terminal without control characters (visible.h), elsewhere as it
+ * is. A character may be divided between calls; out_shown_end() is for the last. */
+void out_shown(const char *s, size_t n);
+void out_shown_end(void);
+
 /* Appends s[n] on one line, its characters as quote_next() spells them. */
 void out_quoted(const char *s, size_t n, char mark);
 

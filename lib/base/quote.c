@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "utf8.h"
+#include "visible.h"
 
 size_t quote_next(const char *s, size_t n, char mark, char *out, unsigned *used)
 {
@@ -24,7 +25,7 @@ size_t quote_next(const char *s, size_t n, char mark, char *out, unsigned *used)
 		out[1] = letters[e - escaped];
 		return 2;
 	}
-	if (point < ' ' || (point >= 0x7f && point < 0xa0)) {
+	if (point < ' ' || (point >= 0x7f && point < 0xa0) || visible_disguises(point)) {
 		for (b = 0; b < *used; b++)
 			len += (size_t)snprintf(out + len, QUOTE_ROOM - len, "\\x%02x", (unsigned char)s[b]);
 		return len;

@@ -5,11 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utf8.h"
+#include "visible.h"
+
 void why_clean(char *s)
 {
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			*s = '?';
+	size_t n = strlen(s);
+	unsigned used;
+
+	for (; n; s += used, n -= used) {
+		int32_t point = utf8_next(s, n, &used);
+
+		if (point >= 0 && (visible_point(point) != point || visible_disguises(point)))
+			memset(s, '?', used);
+	}
 }
 
 int why(struct why *w, const char *format, ...)

@@ -13,6 +13,7 @@ static void spell(struct converter *c, const struct json *value, struct bytes *t
 {
 	struct json_writer w = json_to_bytes(text);
 
+	w.raw = 1;
 	text->limit = SIZE_MAX;
 	json_value(&w, value);
 	if (w.failed)

@@ -93,6 +93,7 @@ struct jv text_tojson(struct env *e, struct call *c)
 	size_t start = e->out->n;
 	char pad[256], comma[32], colon[32];
 
+	w.raw = 1;
 	w.ascii = jv_true(c->arg[0]);
 	if (indent.kind != JV_ABSENT && indent.kind != JV_NONE) {
 		copy_short(e, pad, sizeof pad, text_indentation(e, c, 1), "indent");
