@@ -57,9 +57,9 @@ int console_interrupt(void)
 	}
 	if (presses == 1)
 		show("\n(^C again or ^D ends)\n" CONSOLE_PROMPT);
-	else    /* ends the input, even for a read that is waiting */
-		dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-	return 1;
+	else if (dup2(open("/dev/null", O_RDONLY), STDIN_FILENO) < 0)
+		return 0;
+	return 1;       /* the input has ended, even for a read that is waiting */
 }
 
 int console_cancelled(void)

@@ -19,12 +19,11 @@ static int filter(struct stage *s, const char *word, int in, struct bytes *out, 
 
 	if (in < 0)
 		return -1;
-	if ((word && stage_arg(s, word, w)) || stage_pipe(fd, w)) {
+	if ((word && stage_arg(s, word, w)) || stage_rewind(in, w) || stage_pipe(fd, w)) {
 		stage_cut(s, n);
 		close(in);
 		return -1;
 	}
-	lseek(in, 0, SEEK_SET);
 	failed = stage_start(s, in, fd[1], w);
 	stage_cut(s, n);
 	if (!failed)

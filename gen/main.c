@@ -108,7 +108,8 @@ static struct result *printed(const struct capture *capture, struct result *all,
 
 	if (!capture->ends)
 		return all;
-	lseek(capture->ends, 0, SEEK_SET);
+	if (stage_rewind(capture->ends, w))
+		return NULL;
 	frame_open_in(&in, capture->ends, "detok --end");
 	if (frame_next(&in, &f, w) <= 0)
 		return all;
@@ -135,8 +136,8 @@ static int write_reports(const struct capture *capture, const struct loop *l, co
 	if (asked(&q, VERBOSE) && r->ids.n)
 		report(&q, l, r);
 	if (capture->text && whole) {
-		lseek(capture->text, 0, SEEK_SET);
-		if (!(failed = slurp_fd(capture->text, "temporary file", &text, w)))
+		failed = stage_rewind(capture->text, w) || slurp_fd(capture->text, "temporary file", &text, w);
+		if (!failed)
 			failed = report_json(&q, r, &text, w);
 		bytes_free(&text);
 	}
@@ -191,11 +192,10 @@ static int echo(struct why *w)
 
 static int generate(struct loop *l, struct capture *capture, struct why *w)
 {
-	int failed = 0;
+	int text = -1, failed = 0;
 
-	if (q.echo && echo(w))
-		return -1;
-	if (open_capture(capture, w) || pipeline_start(&q, l, capture->text ? dup(capture->text) : -1, w))
+	if ((q.echo && echo(w)) || open_capture(capture, w) ||
+	    (capture->text && (text = stage_dup(capture->text, w)) < 0) || pipeline_start(&q, l, text, w))
 		return -1;
 	if (l->jobs)
 		failed = parallel_run(l, w);

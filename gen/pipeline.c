@@ -24,16 +24,15 @@ static void close_end(int *fd)
 static int make_grammar(struct request *q, struct why *w)
 {
 	static char path[24];
-	int fd;
+	int fd, out;
 
 	if (!q->stage[SCHEMA].n)
 		return 0;
-	if ((fd = stage_file(w)) < 0 || stage_start(&q->stage[SCHEMA], -1, dup(fd), w) ||
-	    stage_wait(&q->stage[SCHEMA], w))
+	if ((fd = stage_file(w)) < 0 || (out = stage_dup(fd, w)) < 0 ||
+	    stage_start(&q->stage[SCHEMA], -1, out, w) || stage_wait(&q->stage[SCHEMA], w))
 		return -1;
-	lseek(fd, 0, SEEK_SET);
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
-	return stage_arg(&q->stage[SAMPLE], "--grammar-file", w) || stage_arg(&q->stage[SAMPLE], path, w) ? -1 : 0;
+	return stage_rewind(fd, w) || stage_arg(&q->stage[SAMPLE], "--grammar-file", w) || stage_arg(&q->stage[SAMPLE], path, w) ? -1 : 0;
 }
 
 /* where sample reads, kept for its successor; -1: it has none */
@@ -80,17 +79,14 @@ static int card_file(const struct loop *l, struct why *w)
 {
 	int fd = stage_file(w);
 
-	if (fd < 0 || card_write(fd, &l->card, w))
-		return -1;
-	lseek(fd, 0, SEEK_SET);
-	return fd;
+	return fd < 0 || card_write(fd, &l->card, w) || stage_rewind(fd, w) ? -1 : fd;
 }
 
 int pipeline_restart(struct request *q, struct loop *l, struct why *w)
 {
 	struct stage *sample = &q->stage[SAMPLE], *stops = &q->stage[STOPS];
 	size_t n = sample->n;
-	int card = -1, back[2], between[2], failed = 0;
+	int card = -1, back[2], between[2], in, failed = 0;
 	struct why ignored;
 	char path[32];
 
@@ -110,7 +106,7 @@ int pipeline_restart(struct request *q, struct loop *l, struct why *w)
 		return -1;
 	if (stops->n)
 		failed = stage_pipe(between, w) || stage_start(stops, between[0], back[1], w);
-	failed = failed || stage_start(sample, dup(logits), stops->n ? between[1] : back[1], w);
+	failed = failed || (in = stage_dup(logits, w)) < 0 || stage_start(sample, in, stops->n ? between[1] : back[1], w);
 	stage_cut(sample, n);
 	if (card >= 0)
 		close(card);

@@ -80,9 +80,26 @@ int stage_pipe(int fd[2], struct why *w)
 {
 	if (pipe(fd))
 		return why(w, "pipe: %s", strerror(errno));
-	fcntl(fd[0], F_SETFD, FD_CLOEXEC);
-	fcntl(fd[1], F_SETFD, FD_CLOEXEC);
-	return 0;
+	/* a stage that had the other's end would never see the end of its input */
+	if (!fcntl(fd[0], F_SETFD, FD_CLOEXEC) && !fcntl(fd[1], F_SETFD, FD_CLOEXEC))
+		return 0;
+	why(w, "pipe: %s", strerror(errno));
+	close(fd[0]);
+	close(fd[1]);
+	fd[0] = fd[1] = -1;
+	return -1;
+}
+
+int stage_inherit(int fd, struct why *w)
+{
+	return fcntl(fd, F_SETFD, 0) ? why(w, "descriptor %d: %s", fd, strerror(errno)) : 0;
+}
+
+int stage_dup(int fd, struct why *w)
+{
+	int copy = dup(fd);
+
+	return copy < 0 ? why(w, "descriptor %d: %s", fd, strerror(errno)) : copy;
 }
 
 int stage_file(struct why *w)
@@ -93,6 +110,11 @@ int stage_file(struct why *w)
 	if (f)
 		fclose(f);
 	return fd < 0 ? why(w, "cannot create a temporary file") : fd;
+}
+
+int stage_rewind(int fd, struct why *w)
+{
+	return lseek(fd, 0, SEEK_SET) < 0 ? why(w, "temporary file: %s", strerror(errno)) : 0;
 }
 
 /* Appends a word, quoted if the shell would interpret it. */
@@ -150,26 +172,33 @@ static int open_errors(struct why *w)
 		return 0;
 	if (stage_pipe(errors, w))
 		return -1;
-	fcntl(errors[0], F_SETFL, O_NONBLOCK);
-	fcntl(errors[1], F_SETFD, 0);
+	if (fcntl(errors[0], F_SETFL, O_NONBLOCK)) {
+		why(w, "pipe: %s", strerror(errno));
+		close(errors[0]);
+		errors[0] = -1;
+		return -1;
+	}
+	if (stage_inherit(errors[1], w))
+		return -1;
 	snprintf(number, sizeof number, "%d", errors[1]);
 	return setenv("LMPIPE_ERROR_FD", number, 1) ? why(w, "out of memory") : 0;
 }
 
-/* Gives a new stage the signals that a shell would. */
-static void set_signals(posix_spawnattr_t *how, sigset_t mask)
+/* Gives a new stage the signals that a shell would. Returns 0 or an error number. */
+static int set_signals(posix_spawnattr_t *how, sigset_t mask)
 {
 	static const int defaults[] = { SIGTERM, SIGHUP, SIGPIPE, SIGINT };
 	sigset_t set;
+	int error;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
 		sigaddset(&set, defaults[i]);
 	if (uninterrupted)
 		sigaddset(&mask, SIGINT);
-	posix_spawnattr_setsigdefault(how, &set);
-	posix_spawnattr_setsigmask(how, &mask);
-	posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	if ((error = posix_spawnattr_setsigdefault(how, &set)) || (error = posix_spawnattr_setsigmask(how, &mask)))
+		return error;
+	return posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
 /* Returns 0 or an error number. */
@@ -195,7 +224,7 @@ static int spawn(struct stage *s, int in, int out)
 	/* no signal may arrive before s->pid is set, because the handler reads it */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	set_signals(&how, before);
+	error = error ? error : set_signals(&how, before);
 	s->ended = s->ours = s->early = 0;
 	if (!error)
 		error = posix_spawnp(&s->pid, s->argv[0], &files, &how, (char *const *)s->argv, environ);
@@ -295,6 +324,8 @@ int stage_wait(struct stage *s, struct why *w)
 	while (s->pid > 0 && (pid = waitpid(s->pid, &status, 0)) < 0 && errno == EINTR)
 		;
 	set_ended(s, pid > 0 ? status : 0);
+	if (pid < 0)
+		return why(w, "%s: %s", s->name, strerror(errno));
 	if (!failure_of(s))
 		return 0;
 	explain(s, w);

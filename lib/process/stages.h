@@ -41,8 +41,14 @@ void stage_drop_option(struct stage *s, const char *option, int has_value);
 /* Makes a pipe whose ends are closed on exec. */
 int stage_pipe(int fd[2], struct why *w);
 
-/* Makes an empty file without a name, which stages inherit. Returns its descriptor; -1 with a reason. */
+/* stage_inherit(): stages inherit the descriptor. stage_dup(): a copy of it, for stage_start(); -1 with a reason. */
+int stage_inherit(int fd, struct why *w);
+int stage_dup(int fd, struct why *w);
+
+/* Makes an empty file without a name, which stages inherit. Returns its descriptor; -1 with a reason. stage_rewind():
+ * the next read is from its start. */
 int stage_file(struct why *w);
+int stage_rewind(int fd, struct why *w);
 
 /* From now on, stages start with SIGINT blocked, and with SIGUSR1 ignored until they handle it. */
 void stages_block_interrupts(void);
