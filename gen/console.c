@@ -22,6 +22,7 @@ enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
 static volatile sig_atomic_t presses;   /* number of ^C since the last line */
 static volatile sig_atomic_t answering;
 static volatile sig_atomic_t opened;
+static volatile sig_atomic_t ended;     /* the user has ended the conversation */
 static const char *first;               /* [first_n]: a turn before those of standard input, or NULL */
 static size_t first_n;
 static int prompted;                    /* a prompt is on the screen */
@@ -46,6 +47,8 @@ static void show(const char *text)
 
 int console_interrupt(void)
 {
+	if (ended)
+		return 1;
 	if (!opened)
 		return 0;
 	presses++;
@@ -60,6 +63,11 @@ int console_interrupt(void)
 	else if (dup2(open("/dev/null", O_RDONLY), STDIN_FILENO) < 0)
 		return 0;
 	return 1;       /* the input has ended, even for a read that is waiting */
+}
+
+int console_ended(void)
+{
+	return ended;
 }
 
 int console_cancelled(void)
@@ -228,6 +236,7 @@ int console_turn(const char **text, size_t *n, struct why *w)
 			show(CONSOLE_PROMPT);
 	presses = 0;
 	answering = got;
+	ended = !got;
 	*text = line.p;
 	*n = line.n;
 	return got;

@@ -25,9 +25,12 @@ void console_restore(void);
  * the input or at the second ^C in a row; -1 with a reason. From here to the next call, the model answers. */
 int console_turn(const char **text, size_t *n, struct why *w);
 
-/* For the handler of SIGINT in an interactive conversation. Returns 1 if the ^C ends an answer or the input; 0 if it
- * must end the program: a second one during an answer, or any while the console is not open. */
+/* For the handler of SIGINT in an interactive conversation. Returns 1 if the ^C ends an answer or the input, or comes
+ * after that; 0 if it must end the program: a second one during an answer, or any before the console is open. */
 int console_interrupt(void);
+
+/* Whether the user has ended the conversation: a ^C can only make it end sooner. */
+int console_ended(void);
 
 /* Whether ^C was pressed since the answer began. */
 int console_cancelled(void);

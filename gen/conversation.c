@@ -243,7 +243,8 @@ static int start_shown(struct conversation *v, struct why *w)
 	if (stage_pipe(text, w) || stage_pipe(ends, w))
 		return -1;
 	snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
-	failed = stage_inherit(ends[1], w) || stage_arg(detok, "--end", w) || stage_arg(detok, path, w) || pipeline_start(v->q, l, text[1], w);
+	failed = stage_inherit(ends[1], w) || stage_arg(detok, "--end", w) || stage_arg(detok, path, w) ||
+		pipeline_start(v->q, l, text[1], w);
 	close(ends[1]);
 	l->text = text[0];
 	l->show = show_answer;

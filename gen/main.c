@@ -33,6 +33,8 @@ static void on_signal(int sig)
 {
 	int before = errno, over = sig != SIGINT || !asked(&q, INTERACTIVE) || !console_interrupt();
 
+	if (!over && console_ended())
+		stages_kill(q.stage, STAGES);
 	errno = before;
 	if (!over)
 		return;
