@@ -32,7 +32,7 @@ static const struct {
 	[DETOK] = { "detok", "detok", 1, 0, { CONVERSATION | JSON, COLOURED } },
 	[ANSWER] = { "detok", "detok", 1, CONVERSATION, { 0 } },
 	[PLAIN] = { "detok", "detok", 1, CONVERSATION, { 0 } },
-	[KV] = { "kv", "kv", 0, CONVERSATION | KEPT, { 0 } },
+	[KV] = { "kv", "kv", 0, KEPT, { 0 } },
 };
 
 struct assembly {

@@ -60,6 +60,7 @@ struct request {
 	const char *prompt, *file;      /* both NULL: tok reads gen's own stdin */
 	size_t prompt_n;        /* bytes of prompt, which may contain NUL if it is from a file */
 	int echo;               /* print the prompt, too */
+	int append;             /* the prompt follows the text that --kv keeps */
 	int escape;             /* tok replaces escapes in the prompt */
 	int guesses, penalty;   /* --draft-max and --length-penalty were given */
 	int likely;             /* --json includes the most likely tokens at each position */

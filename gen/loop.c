@@ -58,13 +58,36 @@ static int write_copy(struct loop *l, const struct frame *f, struct why *w)
 
 /* ---- the prompt ---- */
 
+static int not_kept(struct loop *l, struct why *w)
+{
+	l->rejected = 1;
+	return why(w, "--kv %s: holds a text of %zu tokens with which the prompt does not begin: --append continues "
+		"it; another name keeps both; kv rm %s removes it", l->kv, l->kept.n, l->kv);
+}
+
+/* fwd would discard the kept ids from the first one on that differs. */
+static int check_kept(struct loop *l, struct why *w)
+{
+	size_t n = size_min(l->kept.n, l->seq.n);
+
+	return n && memcmp(l->kept.id, l->seq.id, n * sizeof *l->seq.id) ? not_kept(l, w) : 0;
+}
+
 static int prompt_ids(struct loop *l, const struct frame *f, struct why *w)
 {
 	if (read_payload(l, &l->in, f, w) || ids_append(&l->seq, l->payload, f->rows, w))
 		return -1;
-	/* without a generation there is nothing to evaluate */
-	if (l->n && write_ids(l, l->payload, f->rows, f->pos, f->flags, w))
+	if (check_kept(l, w))
 		return -1;
+	/* without a generation there is nothing to evaluate */
+	if (l->n && !l->kept.n && write_ids(l, l->payload, f->rows, f->pos, f->flags, w))
+		return -1;
+	if (l->n && l->kept.n && l->seq.n >= l->kept.n) {
+		/* now those that were held back */
+		l->kept.n = 0;
+		if (write_ids(l, l->seq.id, l->seq.n, f->pos - (uint32_t)(l->seq.n - f->rows), f->flags, w))
+			return -1;
+	}
 	if (f->pos != FRAME_APPEND && !l->placed) {
 		l->placed = 1;
 		l->base = f->pos;
@@ -98,6 +121,8 @@ int loop_prompt(struct loop *l, struct why *w)
 		if (l->copy >= 0 && card_write(l->copy, &l->card, w))
 			return failed(l, LOOP_COPY);
 	}
+	if (!got && l->kept.n)
+		return not_kept(l, w);
 	return !got && l->draft && l->card.n_vocab ? draft_start(l->draft, &l->card, &l->seq, w) : got;
 }
 

@@ -27,6 +27,8 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 	int64_t n;              /* maximum ids of a generation, or LOOP_NO_LIMIT */
 	size_t jobs;            /* maximum sequences at a time (parallel.h); 0: only sequence 0 */
 	int64_t texts;          /* number of sequences that are one prompt and its forks; 0: not forks */
+	struct ids kept;        /* what the prompt must begin with; nothing is sent before it has; borrowed */
+	const char *kv;         /* the name of these */
 	struct draft *draft;    /* or NULL; borrowed */
 	struct result *r;       /* [texts], or NULL */
 	int turns;              /* several generations: if one ends here, the copy gets an end frame */

@@ -17,6 +17,7 @@
 #include "lib/chat/chat_opts.h"
 #include "lib/sampler/opts.h"
 #include "console.h"
+#include "convert.h"
 #include "conversation.h"
 #include "feed_opts.h"
 #include "options.h"
@@ -194,8 +195,13 @@ static int echo(struct why *w)
 
 static int generate(struct loop *l, struct capture *capture, struct why *w)
 {
+	static struct ids kept;
 	int text = -1, failed = 0;
 
+	if (asked(&q, KEPT) && !q.append)
+		convert_kept(&q, &kept);
+	l->kept = kept;
+	l->kv = q.kv;
 	if ((q.echo && echo(w)) || open_capture(capture, w) ||
 	    (capture->text && (text = stage_dup(capture->text, w)) < 0) || pipeline_start(&q, l, text, w))
 		return -1;

@@ -26,7 +26,7 @@
 #include "hosts.h"
 #include "loop.h"
 
-enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, LINES_OF, ECHO, PROBABLE, FLAG };
+enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, LINES_OF, ECHO, PROBABLE, APPEND, FLAG };
 
 enum { PROMPT_MAX = 64 << 20 }; /* bytes of a file that is a turn */
 
@@ -64,6 +64,7 @@ const struct opt prompt_opts[] = {
 const struct opt model_opts[] = {
 	{ .help = "Model and state" },
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
+	{ APPEND, "append", NULL, "with --kv: the prompt follows the text that is kept (tok --append)" },
 	{ FLAG, "override", "KEY=VALUE", "override a key of the model file (fwd --set); repeatable" },
 	{ 0 }
 };
@@ -109,6 +110,7 @@ static const struct meaning meanings[] = {
 	{ "interactive", .states = CONVERSATION | INTERACTIVE },
 	{ "history", .states = OF_CHAT },
 	{ "print-pipeline", .states = PRINT },
+	{ "append", OF_TOK, .to = { TOK } },
 	{ "override", .to = { FWD }, .as = "--set" },
 	{ "special", .to = { DETOK, STOPS } },
 	{ "bos", OF_TOK, .to = { TOK } },
@@ -225,6 +227,7 @@ static void take(struct reader *r, const struct opt *o)
 	case 'm': q->model = c->value; break;
 	case 'p': q->prompt = c->value; break;
 	case 'f': q->file = c->value; break;
+	case APPEND: q->append = 1; break;
 	case 'e': q->escape = 1; break;
 	case ECHO: q->echo = 1; break;
 	case PROBABLE: q->likely = 1; cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
@@ -277,7 +280,7 @@ static void conclude(struct request *q)
 		f &= ~(unsigned)COLOURED;
 	/* fwd can draw as sample does, either the largest logit or with the same noise, unless an option needs
 	 * something that only sample can do, or each id separately */
-	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | COLOURED | DRAFTS |
+	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | COLOURED | DRAFTS | KEPT |
 	    MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts && !has_mask_token(q->model))
 		f |= CHAINED;
 	if ((f & (GREEDY | GUMBEL)) == GUMBEL)
@@ -318,6 +321,8 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "--draft-max requires --draft");
 	if (q->penalty && !asked(q, RANKED))
 		cli_usage(c, "--length-penalty requires --best-of");
+	if (q->append && !asked(q, KEPT))
+		cli_usage(c, "--append requires --kv");
 	if (q->jobs && !q->lines)
 		cli_usage(c, "-j/--jobs requires --lines");
 	if (q->lines && q->texts)
