@@ -198,6 +198,38 @@ void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, const uint
 	t->bytes = t->elements / f->block * f->bytes;
 }
 
+static struct tensor *tensor(struct mkgguf *m, const char *name)
+{
+	struct tensor *t = m->tensors;
+
+	while (t < m->tensors + m->n_tensors && strcmp(t->name, name))
+		t++;
+	if (t == m->tensors + m->n_tensors)
+		die(name, "no such tensor");
+	return t;
+}
+
+void mkgguf_remove(struct mkgguf *m, const char *name)
+{
+	struct tensor *t = tensor(m, name);
+
+	free(t->context);
+	m->n_tensors--;
+	memmove(t, t + 1, (size_t)(m->tensors + m->n_tensors - t) * sizeof *t);
+}
+
+void mkgguf_reshape(struct mkgguf *m, const char *name, uint32_t n, const uint64_t dim[])
+{
+	struct tensor *t = tensor(m, name);
+	uint64_t elements = 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		elements *= t->dim[i] = dim[i];
+	if (elements != t->elements)
+		die(name, "another number of elements");
+	t->n_dims = n;
+}
+
 static void out(FILE *file, const char *path, const void *data, size_t n)
 {
 	if (fwrite(data, 1, n, file) != n)

@@ -43,6 +43,11 @@ enum { MKGGUF_I32 = 26 };       /* the type of tensors of such integers */
 void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, const uint64_t dim[3], mkgguf_fill *fill,
 	const void *context, size_t size);
 
+/* Removes a tensor; or gives it n dimensions, which do not change the number of its elements. Without such a tensor the
+ * program ends. */
+void mkgguf_remove(struct mkgguf *m, const char *name);
+void mkgguf_reshape(struct mkgguf *m, const char *name, uint32_t n, const uint64_t dim[]);
+
 /* Writes PATH; with n > 1 shards, PREFIX-00001-of-0000N.gguf and so on, where PATH is PREFIX.gguf: the first holds the
  * metadata, each its share of the tensors. */
 void mkgguf_write(struct mkgguf *m, const char *path, uint32_t version, unsigned shards);

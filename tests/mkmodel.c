@@ -13,7 +13,8 @@
 
 enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE,
 	ROPE_BASE, SPM, KIND, PRE, ADD_BOS, GGUF_VERSION,
-	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, KEYS, VECTORS, OUT_BIAS, TYPES, FAMILIES, OUT };
+	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, KEYS, VECTORS, LACKING, RESHAPE, OUT_BIAS, TYPES, FAMILIES,
+	OUT };
 
 static const struct opt opts[] = {
 	[ARCH] = { 0, "arch", "NAME", "one of --families, which may change the layers (default: the shape's)" },
@@ -48,6 +49,8 @@ static const struct opt opts[] = {
 		"another value for this key: a U32, [N] (an array of N), true, false, or a string" },
 	[KEYS] = { 0, "keys", "KEY=VALUE ...", "further keys of the architecture, as in mkfamilies.c" },
 	[VECTORS] = { 0, "vectors", "NAME=N ...", "further tensors, each of N random numbers" },
+	[LACKING] = { 0, "lacking", "NAME", "leave this tensor out" },
+	[RESHAPE] = { 0, "reshape", "NAME=A,B...", "the same elements of this tensor in another shape" },
 	[OUT_BIAS] = { 0, "out-bias", NULL, "a bias of attn_output" },
 	[TYPES] = { 0, "types", NULL, "print the tensor types, each with the smallest shape for its rows" },
 	[FAMILIES] = { 0, "families", NULL, "print the names for --arch" },
@@ -97,7 +100,7 @@ static _Noreturn void list_families(void)
 }
 
 struct file {
-	const char *path, *template, *tool_template, *keys, *vectors;
+	const char *path, *template, *tool_template, *keys, *vectors, *lacking, *reshape;
 	char *without, *value;  /* a key, and what stands in its place; or NULL */
 	uint32_t version, shards;
 	const char *kind;       /* of vocabulary; NULL: BPE */
@@ -159,6 +162,8 @@ static void option(const struct cli *c, const struct opt *o, struct mkweights *k
 		break;
 	case KEYS: file->keys = c->value; break;
 	case VECTORS: file->vectors = c->value; break;
+	case LACKING: file->lacking = c->value; break;
+	case RESHAPE: file->reshape = c->value; break;
 	case OUT_BIAS: file->out_bias = 1; break;
 	case OUT: file->path = c->value; break;
 	}
@@ -186,6 +191,21 @@ static void vectors(struct mkweights *k, const char *list)
 
 	for (; sscanf(list, " %63[^=]=%u%n", name, &n, &end) == 2; list += end)
 		part_vector(k, name, n, 0, 0.5f);
+}
+
+/* NAME=A,B... */
+static void reshape(struct mkgguf *m, const char *text)
+{
+	char name[64];
+	uint64_t dim[4];
+	uint32_t n = 0;
+	int end;
+
+	if (sscanf(text, "%63[^=]%n", name, &end) != 1)
+		return;
+	for (text += end; *text && n < 4; n++)
+		dim[n] = strtoull(text + 1, (char **)&text, 10);
+	mkgguf_reshape(m, name, n, dim);
 }
 
 static void replace(struct mkgguf *m, const char *key, const char *value)
@@ -254,6 +274,10 @@ int main(int argc, char **argv)
 		replace(k.m, file.without, file.value);
 	mkweights_tensors(&k);
 	vectors(&k, file.vectors ? file.vectors : "");
+	if (file.lacking)
+		mkgguf_remove(k.m, file.lacking);
+	if (file.reshape)
+		reshape(k.m, file.reshape);
 	mkgguf_write(k.m, file.path, file.version, file.shards);
 	mkgguf_close(k.m);
 	mkweights_free(&k);

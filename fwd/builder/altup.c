@@ -40,7 +40,7 @@ void build_predict(struct builder *b)
 	struct op_altup o = streams(b);
 
 	route(b);
-	o.matrix = build_vector(b, "altup_predict_coef", "weight", o.streams * o.streams * o.streams);
+	o.matrix = build_table(b, "altup_predict_coef", "weight", o.streams * o.streams, o.streams);
 	build_output(build_append(b, &op_predict, NULL, &o, sizeof o), 0, "", o.predicted, o.streams * o.n);
 }
 
@@ -50,7 +50,7 @@ struct packed *build_correct(struct builder *b)
 
 	build_add_branch(b);
 	route(b);
-	o.matrix = build_vector(b, "altup_correct_coef", "weight", o.streams * o.streams);
+	o.matrix = build_table(b, "altup_correct_coef", "weight", o.streams, o.streams);
 	o.weight = build_vector(b, "altup_correct_scale", "weight", o.n);
 	build_output(build_append(b, &op_correct, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
 	return build_pack(b, "correct_pack", o.scaled, o.n, SLOT_NORMED);

@@ -115,8 +115,8 @@ static void head_norms(struct builder *b, enum head_norms norms, struct op_atten
 		return;
 	}
 	o->norm_step = l->dim_k;
-	o->q_norm = build_norm_of(b, "attn_q_norm", q);
-	o->k_norm = build_norm_of(b, "attn_k_norm", k);
+	o->q_norm = build_norms_of(b, "attn_q_norm", l->n_head, l->dim_k);
+	o->k_norm = build_norms_of(b, "attn_k_norm", l->n_head_kv, l->dim_k);
 	if (l->head_norms_layer) {
 		o->q_norm.kind = o->k_norm.kind = NORM_LAYER;
 		o->q_norm.eps = o->k_norm.eps = 1e-5f;

@@ -18,8 +18,9 @@ struct tensor_name build_name(const struct builder *b, const char *name, const c
 /* *out = NAME.weight[rows × cols], in the mapping. */
 void build_matrix(struct builder *b, const char *name, size_t rows, size_t cols, struct matrix *out);
 
-/* NAME.SUFFIX[n] as floats. NULL on failure: the file lacks it, or it has another shape. */
+/* NAME.SUFFIX[n], or [rows × cols], as floats. NULL on failure: the file lacks it, or it has another shape. */
 const float *build_vector(struct builder *b, const char *name, const char *suffix, size_t n);
+const float *build_table(struct builder *b, const char *name, const char *suffix, size_t rows, size_t cols);
 
 /* The same, transposed: the file has n rows of `cols` elements, the result cols rows of n. */
 const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols);
@@ -29,11 +30,17 @@ const float *build_transposed(struct builder *b, const char *name, const char *s
 const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times);
 const float *build_tiled(struct builder *b, const float *x, size_t n, size_t times);
 
+/* Lets the file have NAME.weight in fewer dimensions than n x rows x cols (model_unfold()). */
+void build_unfold(struct builder *b, const char *name, size_t n, size_t rows, size_t cols);
+
 /* Ignores NAME.SUFFIX for each of the names, up to NULL (model_ignore()). */
 void build_ignore(struct builder *b, const char *const *names, const char *suffix);
 
 const float *build_bias(struct builder *b, const char *name, size_t n);         /* NULL: the file has none */
-struct norm build_norm_of(struct builder *b, const char *name, size_t n);       /* a norm of the model's kind */
+
+/* A norm of the model's kind, or `norms` of them side by side, of n elements each. */
+struct norm build_norm_of(struct builder *b, const char *name, size_t n);
+struct norm build_norms_of(struct builder *b, const char *name, size_t norms, size_t n);
 
 /* ---- ops ---- */
 

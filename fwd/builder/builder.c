@@ -49,18 +49,23 @@ void build_matrix(struct builder *b, const char *name, size_t rows, size_t cols,
 	matrices(b, name, 1, rows, cols, out);
 }
 
-const float *build_vector(struct builder *b, const char *name, const char *suffix, size_t n)
+const float *build_table(struct builder *b, const char *name, const char *suffix, size_t rows, size_t cols)
 {
 	const float *v = NULL;
 
-	if (!b->failed && model_vector(b->model, build_name(b, name, suffix).s, n, &v, b->w) < 0)
+	if (!b->failed && model_table(b->model, build_name(b, name, suffix).s, rows, cols, &v, b->w) < 0)
 		b->failed = -1;
 	return v;
 }
 
+const float *build_vector(struct builder *b, const char *name, const char *suffix, size_t n)
+{
+	return build_table(b, name, suffix, 1, n);
+}
+
 const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols)
 {
-	const float *from = build_vector(b, name, suffix, n * cols);
+	const float *from = build_table(b, name, suffix, n, cols);
 	float *to = build_allocate(b, n * cols * sizeof *to);
 
 	for (size_t i = 0; from && to && i < n * cols; i++)
@@ -86,6 +91,11 @@ const float *build_tiled(struct builder *b, const float *x, size_t n, size_t tim
 	return y;
 }
 
+void build_unfold(struct builder *b, const char *name, size_t n, size_t rows, size_t cols)
+{
+	model_unfold(b->model, build_name(b, name, "weight").s, n, rows, cols);
+}
+
 int build_has(const struct builder *b, const char *name)
 {
 	return model_has(b->model, build_name(b, name, "weight").s);
@@ -97,9 +107,15 @@ void build_ignore(struct builder *b, const char *const *names, const char *suffi
 		model_ignore(b->model, build_name(b, *names, suffix).s);
 }
 
+/* The biases of n matrices of `rows` rows; NULL if the file has none. */
+static const float *biases(struct builder *b, const char *name, size_t n, size_t rows)
+{
+	return model_has(b->model, build_name(b, name, "bias").s) ? build_table(b, name, "bias", n, rows) : NULL;
+}
+
 const float *build_bias(struct builder *b, const char *name, size_t n)
 {
-	return model_has(b->model, build_name(b, name, "bias").s) ? build_vector(b, name, "bias", n) : NULL;
+	return biases(b, name, 1, n);
 }
 
 /* Factors of a matrix, one for each of n experts; NULL if the file has none. input_scale is for hardware that quantises
@@ -114,14 +130,19 @@ static const float *scale_of(struct builder *b, const char *name, size_t n)
 	return t && t->dim[0] == n ? build_vector(b, name, "scale", n) : NULL;
 }
 
-struct norm build_norm_of(struct builder *b, const char *name, size_t n)
+struct norm build_norms_of(struct builder *b, const char *name, size_t norms, size_t n)
 {
 	struct norm norm = { .kind = b->model->norm, .eps = b->model->eps };
 
 	if (!b->model->family->decoder.bare_norms)
-		norm.weight = build_vector(b, name, suffix(b, name), n);
-	norm.bias = build_bias(b, name, n);
+		norm.weight = build_table(b, name, suffix(b, name), norms, n);
+	norm.bias = biases(b, name, norms, n);
 	return norm;
+}
+
+struct norm build_norm_of(struct builder *b, const char *name, size_t n)
+{
+	return build_norms_of(b, name, 1, n);
 }
 
 /* ---- ops ---- */
@@ -191,7 +212,7 @@ void build_add_product(struct builder *b, struct op_product *o, const char *name
 		return;
 	matrices(b, name, n_matrices(o), rows, o->x->k, &o->w[o->n]);
 	o->scale[o->n] = scale_of(b, name, o->routing ? o->routing->n : 1);
-	o->bias[o->n] = build_bias(b, name, n_matrices(o) * rows);
+	o->bias[o->n] = biases(b, name, n_matrices(o), rows);
 	if (b->failed)
 		return;
 	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);

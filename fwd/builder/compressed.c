@@ -25,7 +25,7 @@ static const struct grouped *compress(struct builder *b, struct packed *x, const
 	build_add_product(b, &product, name, WIDE, width, buffer_at(o.rows, width));
 	build_products(b, prefix, &product);
 	snprintf(name, sizeof name, "%s_ape", prefix);
-	o.position_bias = build_vector(b, name, "weight", ratio * width);
+	o.position_bias = build_table(b, name, "weight", ratio, width);
 	o.ring = build_ring(b, 2 * width * sizeof(float));
 	o.state = build_state(b, 3 * n);
 	build_append(b, &op_compress, NULL, &o, sizeof o);
@@ -62,6 +62,7 @@ struct packed *build_compressed_attention(struct builder *b, struct packed *x)
 		build_choose(b, x, norm.packed, keys, offset);
 	}
 	out = build_attend(b, HEADS_COMPRESSED);
+	build_unfold(b, "attn_output_a", c->groups, c->rank_out, group);
 	build_by_head(b, "attn_output_a", (struct op_head_rows){ .in = out, .heads = c->groups, .n = group,
 		.step = group }, c->rank_out, low, c->rank_out);
 	return build_attended(b, low);

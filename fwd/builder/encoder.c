@@ -28,7 +28,7 @@ void build_biases(struct builder *b)
 
 	if (b->il && !build_has(b, "attn_rel_b"))
 		return;
-	rows = build_vector(b, "attn_rel_b", "weight", buckets * heads);
+	rows = build_table(b, "attn_rel_b", "weight", buckets, heads);
 	b->biases = to = build_allocate(b, heads * ATTEND_BIASES * sizeof *to);
 	for (size_t i = 0; rows && to && i < heads * ATTEND_BIASES; i++) {
 		long d = (long)(i % ATTEND_BIASES) - ATTEND_BIASES / 2;

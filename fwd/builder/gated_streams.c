@@ -21,7 +21,8 @@ static struct packed *norm_streams(struct builder *b, const char *name, struct b
 	struct op_rows o = { .n = n, .in = x, .out = b->plan->predicted, .norms = streams };
 	float *weight = build_allocate(b, n * sizeof *weight);
 
-	o.norm = build_norm_of(b, name, n);
+	build_unfold(b, name, 1, streams, b->model->n_embd);
+	o.norm = build_norms_of(b, name, streams, b->model->n_embd);
 	for (size_t i = 0; weight && o.norm.weight && i < n; i++)
 		weight[i] = o.norm.weight[i] / (float)streams;
 	o.norm.weight = weight;

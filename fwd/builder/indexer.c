@@ -124,7 +124,7 @@ static void index_gated_groups(struct builder *b, struct packed *x, struct packe
 	build_add_product(b, &o, gate, WIDE, n, buffer_at(rows, n));
 	build_products(b, "indexer.attn_k", &o);
 	build_append(b, &op_rows, "indexer.k_norm", &norm, sizeof norm);
-	key = make_group_keys(b, build_vector(b, position_bias, "weight", b->layer->ratio * n),
+	key = make_group_keys(b, build_table(b, position_bias, "weight", b->layer->ratio, n),
 		(struct norm){ .kind = NORM_NONE });
 	build_choose(b, x, q_low, key.kept, key.offset);
 }

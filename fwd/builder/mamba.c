@@ -11,8 +11,8 @@ static struct packed *gate(struct builder *b, struct buffer zy, size_t n)
 
 	build_mixed(b, zy, 2 * n);
 	if (b->layer->mixers & MIXER_MAMBA2 && (build_has(b, "ssm_norm") || !(b->layer->mixers & MIXER_ATTENTION))) {
-		o.norm = build_norm_of(b, "ssm_norm", n);
 		o.norms = b->model->ssm.groups;
+		o.norm = build_norms_of(b, "ssm_norm", o.norms, n / o.norms);
 	}
 	build_output(build_packing(b, "ssm_gate", &o, SLOT_BRANCH), 0, "", o.out, n);
 	return o.packed;

@@ -9,7 +9,8 @@ static void norm_streams(struct builder *b, const char *name, struct buffer x, s
 	size_t streams = b->model->n_streams;
 	struct op_rows o = { .n = streams * b->model->n_embd, .in = x, .out = to, .norms = streams };
 
-	o.norm = build_norm_of(b, name, o.n);
+	build_unfold(b, name, 1, streams, b->model->n_embd);
+	o.norm = build_norms_of(b, name, streams, b->model->n_embd);
 	build_append(b, &op_rows, name, &o, sizeof o);
 }
 

@@ -22,13 +22,13 @@ static int read_sizes(struct model *m, struct why *w)
 	return 0;
 }
 
-/* The array may be longer than the number of layers. */
+/* The array may be longer than the number of layers in the file. */
 static int read_ratios(struct model *m, struct why *w)
 {
 	struct key_name key = key_name(m, "attention.compress_ratios");
 	const struct gguf_value *v = gguf_find(m->gguf, key.s);
 
-	if (!v || v->type != GGUF_ARRAY || (v->of != GGUF_I32 && v->of != GGUF_U32) || v->n < m->n_layer)
+	if (!v || v->type != GGUF_ARRAY || (v->of != GGUF_I32 && v->of != GGUF_U32) || v->n < m->n_block)
 		return why(w, "%s: not a number for each layer", key.s);
 	for (size_t il = 0; il < m->n_layer; il++) {
 		int64_t ratio = gguf_element_integer(v, il);

@@ -36,7 +36,7 @@ static int gemma2(struct model *m, struct why *w)
 /* The layers with a window: their own RoPE base, and no RoPE scaling except the magnitude. */
 static int slide(struct model *m, size_t period, struct why *w)
 {
-	return layers_slide(m, period, w) < 0 || layers_sliding_rope(m, 10000, w) < 0 ? -1 : 0;
+	return layers_slide(m, period, w) < 0 || layers_sliding_rope(m, SLIDING_BASE, w) < 0 ? -1 : 0;
 }
 
 static int gemma3(struct model *m, struct why *w)

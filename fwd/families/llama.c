@@ -49,6 +49,17 @@ static int granite_unrotated(struct model *m, struct why *w)
 	return granite(m, w);
 }
 
+/* An id for each adapter. */
+static int read_ids(struct model *m, const char *name, uint64_t *id, struct why *w)
+{
+	size_t n = m->adapters.n;
+
+	if (key_integers(m, name, n, 0, INT32_MAX, id, w) < 0)
+		return -1;
+	return gguf_find(m->gguf, key_name(m, name).s)->n == n ? 0
+		: why(w, "%s: not %zu integers", key_name(m, name).s, n);
+}
+
 /* Granite with low-rank adapters that certain ids switch on (IBM 2026). */
 static int graniteswitch(struct model *m, struct why *w)
 {
@@ -58,8 +69,8 @@ static int graniteswitch(struct model *m, struct why *w)
 	if (granite_unrotated(m, w) < 0 || key_required(m, "adapters.count", 1, ADAPTERS_MAX, &a->n, w) < 0
 	    || key_required(m, "adapters.lora_rank", 1, RANK_MAX, &a->rank, w) < 0
 	    || key_real(m, "adapters.router_gain", 0, 100, &gain, w) < 0
-	    || key_integers(m, "adapters.token_ids_activate", a->n, 0, INT32_MAX, a->id, w) < 0
-	    || key_integers(m, "adapters.token_ids_substitute", a->n, 0, INT32_MAX, a->substitute, w) < 0)
+	    || read_ids(m, "adapters.token_ids_activate", a->id, w) < 0
+	    || read_ids(m, "adapters.token_ids_substitute", a->substitute, w) < 0)
 		return -1;
 	a->other = rope_exp(-2 * gain);
 	return 0;
@@ -247,7 +258,7 @@ static void chameleon_layer(struct builder *b, size_t il)
 /* PLaMo 3 (PFN 2025). */
 static int plamo3(struct model *m, struct why *w)
 {
-	return layers_slide(m, 8, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1
+	return layers_slide(m, 8, w) < 0 || layers_sliding_rope(m, SLIDING_BASE, w) < 0 ? -1
 		: layers_rot_of_first(m, w);
 }
 

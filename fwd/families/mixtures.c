@@ -42,10 +42,11 @@ static int mellum(struct model *m, struct why *w)
 	return layers_slide_unscaled(m, 4, w);
 }
 
-/* RoPE of the layers with a window: without scaling, and possibly with another number of rotated elements. */
-static int read_sliding_rope(struct model *m, struct why *w)
+/* RoPE of the layers with a window: with this base unless a key says otherwise, without scaling, and possibly with
+ * another number of rotated elements. */
+static int read_sliding_rope(struct model *m, double base, struct why *w)
 {
-	return layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : layers_sliding_rot(m, w);
+	return layers_sliding_rope(m, base, w) < 0 ? -1 : layers_sliding_rot(m, w);
 }
 
 /* Step 3.5 (StepFun 2026): a gate for each head, and limits of SwiGLU. Layers without a window rotate half as many
@@ -53,7 +54,7 @@ static int read_sliding_rope(struct model *m, struct why *w)
 static int step35(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
-	if (layers_limit(m, w) < 0 || layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0)
+	if (layers_limit(m, w) < 0 || layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, SLIDING_BASE, w) < 0)
 		return -1;
 	m->rope.n_rot /= 2;
 	return m->rope.n_rot % 2 ? why(w, "%s: half of it is odd", key_name(m, "rope.dimension_count").s) : 0;
@@ -73,7 +74,7 @@ static int maple(struct model *m, struct why *w)
 static int laguna(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
-	if (layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0)
+	if (layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, m->rope.base, w) < 0)
 		return -1;
 	m->rope_sliding.attn_factor = 1;
 	return layers_check_dims(m, w);
@@ -102,7 +103,7 @@ static int deepseek2_ocr(struct model *m, struct why *w)
 /* MiMo 2 (Xiaomi 2025): a separate RoPE base for the layers with a window; attention's result is scaled. */
 static int mimo2(struct model *m, struct why *w)
 {
-	return layers_slide(m, 0, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0
+	return layers_slide(m, 0, w) < 0 || layers_sliding_rope(m, SLIDING_BASE, w) < 0
 		|| key_float(m, "attention.value_scale", 0, 1e6, &m->attn_out_scale, w) < 0 ? -1 : 0;
 }
 

@@ -49,7 +49,7 @@ static void shift_outputs(struct builder *b, struct buffer wide)
 	build_by_head(b, "time_mix_w2", (struct op_head_rows){ .in = low, .heads = OUTPUTS, .n = rank,
 		.step = rank }, n, wide, n);
 	blend.weight = build_has(b, "time_mix_lerp_fused")
-		? build_vector(b, "time_mix_lerp_fused", "weight", OUTPUTS * n) : all_weights(b, lerp, OUTPUTS);
+		? build_table(b, "time_mix_lerp_fused", "weight", OUTPUTS, n) : all_weights(b, lerp, OUTPUTS);
 	build_output(build_append(b, &op_blend, NULL, &blend, sizeof blend), 0, "", wide, OUTPUTS * n);
 }
 
@@ -92,7 +92,7 @@ static struct packed *time_mix(struct builder *b)
 			repeat_heads(b, spare, output);
 	}
 	if (build_has(b, "time_mix_first"))
-		o.bonus = build_vector(b, "time_mix_first", "weight", n);
+		o.bonus = build_table(b, "time_mix_first", "weight", n / s->state, s->state);
 	o.norm = rwkv_norm(b);
 	o.state = build_state(b, n * s->state);
 	build_output(build_append(b, &op_wkv6, NULL, &o, sizeof o), 0, "", buffer_at(wide, R * n), n);

@@ -15,7 +15,7 @@ static void shift(struct builder *b, const char *weights, size_t outputs, struct
 {
 	size_t n = b->model->n_embd;
 	struct op_shift o = { .n = n, .outputs = outputs, .in = buffer_with(b->plan->h, n), .out = to,
-		.weight = build_vector(b, weights, "weight", outputs * n), .state = build_state(b, n) };
+		.weight = build_table(b, weights, "weight", outputs, n), .state = build_state(b, n) };
 
 	b->plan->keeps_current = 1;
 	build_output(build_append(b, &op_shift, weights, &o, sizeof o), 0, "", to, outputs * n);

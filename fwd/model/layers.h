@@ -24,6 +24,9 @@ int layers_slide(struct model *m, size_t period, struct why *w);
 /* The same, but with a period layer il has the window unless il mod p = 0. */
 int layers_slide_late(struct model *m, size_t period, struct why *w);
 
+/* llama.cpp's base where a file has no rope.freq_base_swa; some families take rope.freq_base instead. */
+#define SLIDING_BASE 10000
+
 /* Gives the layers with a window a separate RoPE, with base rope.freq_base_swa (default: `base`) and no scaling except
  * the magnitude. */
 int layers_sliding_rope(struct model *m, double base, struct why *w);

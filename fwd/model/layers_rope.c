@@ -5,6 +5,8 @@
 
 #include "lib/base/fmath.h"
 
+enum { SECTIONS = 4 };  /* of RoPE's pairs; text uses the first three */
+
 /* Some files have a factor for each rotated pair, others for each pair of the head. */
 static int read_factor(struct model *m, const char *name, size_t n_rot, size_t dim_k, const float **out, struct why *w)
 {
@@ -144,7 +146,7 @@ int layers_sliding_base(struct model *m, struct why *w)
 
 /* Whether pair i belongs to one of the first three sections, whose coordinates in text are all equal to the position.
  * Sections are consecutive or interleaved; they repeat after `sum` pairs. */
-static int is_rotated(const size_t section[4], size_t sum, size_t i, int interleaved)
+static int is_rotated(const size_t section[SECTIONS], size_t sum, size_t i, int interleaved)
 {
 	i %= sum;
 	return interleaved ? i < 3 * section[i % 3] : i < section[0] + section[1] + section[2];
@@ -154,15 +156,17 @@ int layers_sections(struct model *m, int interleaved, struct why *w)
 {
 	struct key_name key = key_name(m, "rope.dimension_sections");
 	const struct gguf_value *v = gguf_find(m->gguf, key.s);
-	size_t n = m->rope.n_rot / 2, sum = 0, section[4] = { 0 };
+	size_t n = m->rope.n_rot / 2, sum = 0, section[SECTIONS] = { 0 };
 	float *factors = model_floats(m, n);
 	int found = gguf_array(m->gguf, key.s, v && v->of == GGUF_U32 ? GGUF_U32 : GGUF_I32, &v, w);
 
+	if (found > 0 && v->n != SECTIONS)
+		found = why(w, "%s: %llu elements, not %d", key.s, (unsigned long long)v->n, SECTIONS);
 	if (found < 0)
 		return why_tell(m->faults, w);
 	if (!factors)
 		return why(w, "out of memory");
-	for (size_t i = 0; found && i < v->n && i < 4; i++)
+	for (size_t i = 0; found && i < SECTIONS; i++)
 		sum += section[i] = (size_t)gguf_element_integer(v, i) & UINT16_MAX;
 	for (size_t i = 0; i < n && sum; i++) {
 		factors[i] = is_rotated(section, sum, i, interleaved) ? 1 : INFINITY;

@@ -312,8 +312,14 @@ int model_has(const struct model *m, const char *name);
 /* Ignores a tensor, if it exists: it is not reported as unknown, and from here on model_has() is false for it. */
 void model_ignore(struct model *m, const char *name);
 
-/* *out = the n elements of a tensor, converted to floats from whatever type it has. The model owns them. */
+/* *out = the n elements of a tensor, or its rows × cols, converted to floats from whatever type it has. The model owns
+ * them. */
 int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w);
+int model_table(struct model *m, const char *name, size_t rows, size_t cols, const float **out, struct why *w);
+
+/* Gives a tensor that was stored in fewer dimensions than it has, with the elements in the same order, the shape
+ * n x rows x cols. Other tensors stay as they are. */
+void model_unfold(struct model *m, const char *name, size_t n, size_t rows, size_t cols);
 
 /* Returns -1 with the tensor's name if there are no kernels for its type. */
 int model_check_type(const struct gguf_tensor *t, struct why *w);

@@ -40,6 +40,20 @@ void model_ignore(struct model *m, const char *name)
 		m->used[t - m->gguf->tensors] = IGNORED;
 }
 
+void model_unfold(struct model *m, const char *name, size_t n, size_t rows, size_t cols)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+	int flat = t && t->dim[0] == n * rows * cols, by_row = t && t->dim[0] == cols && t->dim[1] == n * rows;
+
+	if ((flat || by_row) && t->dim[2] * t->dim[3] == 1 && t->dim[0] * t->dim[1] == n * rows * cols) {
+		struct gguf_tensor *to = &m->gguf->tensors[t - m->gguf->tensors];
+
+		to->dim[0] = cols;
+		to->dim[1] = rows;
+		to->dim[2] = n;
+	}
+}
+
 int model_check_type(const struct gguf_tensor *t, struct why *w)
 {
 	size_t block, bytes;
@@ -48,6 +62,29 @@ int model_check_type(const struct gguf_tensor *t, struct why *w)
 	return format_of(t->type) ? 0
 		: why(w, "tensor %.*s: type %s is not supported (fwd --list names those that are)",
 		GGUF_SHOWN(t->name), name ? name : "unknown");
+}
+
+/* Whether a tensor has n matrices of `rows` rows of `cols` elements. Dimensions of 1 do not count: they do not change
+ * where an element is. */
+static int has_shape(const struct gguf_tensor *t, size_t n, size_t rows, size_t cols)
+{
+	const struct format *f = format_of(t->type);
+	const uint64_t wanted[] = { cols, rows, n };
+	size_t i = 0;
+
+	if (f && cols % f->block)
+		return 0;
+	for (size_t d = 0; d < 4; d++) {
+		if (t->dim[d] == 1)
+			continue;
+		while (i < 3 && wanted[i] == 1)
+			i++;
+		if (i == 3 || t->dim[d] != wanted[i++])
+			return 0;
+	}
+	while (i < 3 && wanted[i] == 1)
+		i++;
+	return i == 3;
 }
 
 /* Finds n matrices of this name and shape with a supported type, and marks them as used. That rows are whole blocks,
@@ -64,8 +101,7 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 		return NULL;    /* reported when the file was opened */
 	if (!t)
 		bad = why(w, "tensor %s: missing", name);
-	else if (t->dim[0] == cols && ((t->dim[1] == rows && t->dim[2] * t->dim[3] == n)
-	    || (t->dim[1] == n * rows && t->dim[2] * t->dim[3] == 1)))
+	else if (has_shape(t, n, rows, cols))
 		bad = model_check_type(t, w);
 	else if (m->unsure)
 		return NULL;
@@ -111,15 +147,12 @@ int model_matrices(struct model *m, const char *name, size_t n, size_t rows, siz
 	return 0;
 }
 
-int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w)
+int model_table(struct model *m, const char *name, size_t rows, size_t cols, const float **out, struct why *w)
 {
-	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+	const struct gguf_tensor *t = find(m, name, 1, rows, cols, w);
+	size_t n = rows * cols;
 	float *x;
 
-	if (t && t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] == n)    /* the shape does not matter */
-		t = find(m, name, (size_t)(t->dim[2] * t->dim[3]), (size_t)t->dim[1], (size_t)t->dim[0], w);
-	else
-		t = find(m, name, 1, 1, n, w);
 	if (!t)
 		return stand_in(m, n, out, w);
 	x = model_floats(m, n);
@@ -128,6 +161,11 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	format_dequantise(format_of(t->type), t->data, x, n);
 	*out = x;
 	return 0;
+}
+
+int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w)
+{
+	return model_table(m, name, 1, n, out, w);
 }
 
 int model_integers(struct model *m, const char *name, size_t rows, size_t cols, int32_t end, const int32_t **out,
