@@ -57,7 +57,7 @@ SIMD = columns decode prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4 t5 diffusion
 BUILDER = builder stream open decoder attention latent compressed indexer feed_forward convolution delta mamba rwkv \
 	altup hyper gated_streams ngrams attn_res lightning adapters encoder
-MODEL = model tensors keys layers layers_rope mixers ngrams rope
+MODEL = model tensors keys expected layers layers_rope mixers ngrams rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
 	compress choose best attend_groups select route adapters experts heads copy per_layer altup hyper ngrams \
 	attn_res logits op

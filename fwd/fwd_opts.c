@@ -17,5 +17,8 @@ const struct opt fwd_opts[] = {
 	{ OPT_KV_TYPE, "kv-type", KV_TYPE_NAMES "auto",
 		"type of K and V; q8_0 is half the size of f16; auto: f32 for float models,\n"
 		"f16 for quantised ones (default: auto)" },
+	{ OPT_IGNORE_TENSORS, "ignore-tensors", NULL,
+		"ignore tensors that the architecture does not have, such as those of a part that\n"
+		"reads images" },
 	{ 0 }
 };

@@ -5,7 +5,7 @@
 
 #include "lib/base/cli.h"
 
-enum { OPT_BACKEND = CLI_SHARED + 96, OPT_KV, OPT_KV_TYPE };    /* options without a letter */
+enum { OPT_BACKEND = CLI_SHARED + 96, OPT_KV, OPT_KV_TYPE, OPT_IGNORE_TENSORS };    /* options without a letter */
 
 extern const struct opt fwd_opts[];
 

@@ -54,6 +54,11 @@ static void warn(const char *why)
 	cli_warn(&c, "%s", why);
 }
 
+static void note(void *context, const char *text)
+{
+	cli_warn(&c, "%s: %s", c.argv[0], text);
+}
+
 static int open_progress(struct serve *v)
 {
 	if (set.progress && (v->progress = open(set.progress, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
@@ -63,7 +68,10 @@ static int open_progress(struct serve *v)
 
 static void open_all(struct serve *v)
 {
-	v->model = model_open(c.argv[0], set.set, &w);
+	const struct faults notes = { .tell = note };
+	const struct model_setup setup = { set.set, set.ignores_unknown, &notes };
+
+	v->model = model_open(c.argv[0], &setup, &w);
 	if (v->model && v->model->diffusion && (set.score || set.chain.chunk))
 		cli_die(&c, "%s: a diffusion model: not with --%s", c.argv[0], set.score ? "score" : "chain");
 	if (!v->model || engine_open(&e, v->model, &set.engine, &w) < 0)

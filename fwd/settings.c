@@ -131,6 +131,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case 'b': set->engine.batch = (size_t)cli_integer(c, o, 1, BATCH_MAX); break;
 		case OPT_KV: set->engine.kv = c->value; break;
 		case OPT_KV_TYPE: set->engine.kv_type = settings_kv_type(c, o); break;
+		case OPT_IGNORE_TENSORS: set->ignores_unknown = 1; break;
 		case ALL: set->all = 1; break;
 		case SCORE: set->score = 1; break;
 		case LENS: set->engine.lens = 1; break;

@@ -12,7 +12,7 @@ enum { SETTINGS_SETS = 64 };
 
 struct settings {
 	struct engine_setup engine;
-	int all, score, profile, verbose, list;
+	int all, score, profile, verbose, list, ignores_unknown;
 	const char *dump, *progress;    /* a directory; a file; or NULL */
 	const char *set[SETTINGS_SETS + 1];     /* each "KEY=VALUE"; NULL after the last */
 	struct chain chain;             /* chunk 0: no --chain */

@@ -52,14 +52,14 @@ static const struct mkfamily families[] = {
 	{ .name = "gemma3n", .heads = MKHEADS_ONE, .heads_mean = 0.5f, .post_norms = 1,
 	  .layers = 5, .per_layer = 256, .streams = 4,
 	  .keys = "attention.sliding_window=8" },
-	{ .name = "gemma4", .heads = MKHEADS_ONE, .heads_mean = 0.5f, .post_norms = 1,
+	{ .name = "gemma4", .bare_freqs = 1, .heads = MKHEADS_ONE, .heads_mean = 0.5f, .post_norms = 1,
 	  .layers = 6, .period = 3, .shared_kv = 3,
 	  .per_layer = 32, .out_scale = 1, .keys = "attention.sliding_window=8 attention.sliding_window_pattern=3 "
 	  "attention.shared_kv_layers=3 embedding_length_per_layer_input=32 final_logit_softcapping=10.0" },
-	{ .name = "gemma4-moe", .arch = "gemma4", .heads = MKHEADS_ONE, .heads_mean = 0.5f, .post_norms = 1,
-	  .layers = 3, .period = 3,
-	  .v_from_k = 1, .out_scale = 1, .experts = 4, .used = 2, .beside = 1,
-	  .keys = "attention.sliding_window=8 attention.sliding_window_pattern=3" },
+	{ .name = "gemma4-moe", .arch = "gemma4", .bare_freqs = 1, .heads = MKHEADS_ONE, .heads_mean = 0.5f,
+	  .post_norms = 1, .layers = 3, .period = 3,
+	  .v_from_k = 1, .out_scale = 1, .experts = 4, .used = 2, .beside = 1, .keys = "attention.sliding_window=8 "
+	  "attention.sliding_window_pattern=3 embedding_length_per_layer_input=0" },
 	{ .name = "phi2", LAYER_NORMS, BIASED, .logits_bias = 1, .norm2 = "", .fused_qkv = 1, .ungated = 1,
 	  .multi_head = 1, .unrotated_share = 2 },
 	{ .name = "phi3", .fused_qkv = 1, .fused_gate = 1 },
@@ -81,10 +81,11 @@ static const struct mkfamily families[] = {
 	  .keys = "expert_gating_func=2 expert_shared_count=1 expert_weights_norm=true expert_weights_scale=1.5" },
 	{ .name = "deepseek2", .latent = MKLATENT_ABSORBED, .layers = 3, .experts = 8, .used = 3, .dense = 1,
 	  .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=2 expert_weights_norm=true "
-	  "expert_weights_scale=2.5 expert_group_count=4 expert_group_used_count=2 rope.scaling.type=yarn "
-	  "rope.scaling.factor=4.0 rope.scaling.original_context_length=64 rope.scaling.yarn_log_multiplier=0.1" },
+	  "expert_weights_scale=2.5 expert_shared_count=1 expert_group_count=4 expert_group_used_count=2 "
+	  "rope.scaling.type=yarn rope.scaling.factor=4.0 rope.scaling.original_context_length=64 "
+	  "rope.scaling.yarn_log_multiplier=0.1" },
 	{ .name = "deepseek2-kvb", .arch = "deepseek2", .latent = MKLATENT_EXPANDED, .layers = 2, .experts = 4,
-	  .used = 2, .dense = 1, .shared = 1, .keys = "expert_weights_scale=1.5" },
+	  .used = 2, .dense = 1, .shared = 1, .keys = "expert_weights_scale=1.5 expert_shared_count=1" },
 	{ .name = "deepseek32", .latent = MKLATENT_ABSORBED, .indexer = 1, .layers = 3, .experts = 8, .used = 3,
 	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=2 expert_weights_norm=true "
 	  "expert_weights_scale=2.5 expert_shared_count=1 expert_group_count=4 expert_group_used_count=2 "
@@ -143,7 +144,7 @@ static const struct mkfamily families[] = {
 	  "expert_weights_scale=2.5" },
 	{ .name = "afmoe", .heads = MKHEADS_ONE, .gates = 1, .post_norms = 1, .layers = 5, .experts = 6, .used = 2,
 	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 expert_gating_func=2 "
-	  "expert_weights_norm=true expert_weights_scale=2.5" },
+	  "expert_weights_norm=true expert_weights_scale=2.5 expert_shared_count=1" },
 	{ .name = "hy_v3", .heads = MKHEADS_ONE, .layers = 3, .experts = 6, .used = 2, .dense = 1, .shared = 1,
 	  .choice_bias = 2, .keys = "expert_weights_norm=true expert_weights_scale=2.5" },
 	{ .name = "step35", .heads = MKHEADS_ONE, .gates = 2, .layers = 5, .experts = 6, .used = 2, .dense = 1,
@@ -194,7 +195,7 @@ static const struct mkfamily families[] = {
 	  .keys = "attention.sliding_window=8 "
 	  "rope.scaling.type=yarn rope.scaling.factor=8.0 rope.scaling.original_context_length=64" },
 	{ .name = "maincoder", .heads = MKHEADS_ONE },
-	{ .name = "pangu-embedded", .qkv_bias = 1 },
+	{ .name = "pangu-embedded", .qkv_bias = 1, .out_bias = 1 },
 	{ .name = "seed_oss", .norm2 = "post_attention_norm", .qkv_bias = 1 },
 	{ .name = "hunyuan-dense", .heads = MKHEADS_ONE, .keys = "rope.scaling.alpha=4.0" },
 	{ .name = "hunyuan_vl", .heads = MKHEADS_ONE, .keys = "rope.scaling.alpha=4.0 "
@@ -214,16 +215,17 @@ static const struct mkfamily families[] = {
 	{ .name = "nemotron", LAYER_NORMS, BIASED, .ungated = 1, .unrotated_share = 2 },
 	{ .name = "dots1", .heads = MKHEADS_ONE, .multi_head = 1, .layers = 2, .experts = 6, .used = 2, .dense = 1,
 	  .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=4 expert_weights_norm=true "
-	  "expert_weights_scale=2.5" },
+	  "expert_weights_scale=2.5 expert_shared_count=1" },
 	{ .name = "gpt-oss-base", .arch = "gpt-oss", .norm2 = "post_attention_norm", .qkv_bias = 1, .out_bias = 1,
 	  .sinks = 1, .experts = 5, .used = 3, .expert_bias = 1, .keys = "attention.sliding_window=8 "
 	  "rope.freq_base_swa=500.0 rope.scaling.type=yarn rope.scaling.factor=32.0 "
 	  "rope.scaling.original_context_length=64" },
 	{ .name = "bailingmoe", .experts = 4, .used = 2, .shared = 1,
-	  .keys = "expert_weights_norm=true expert_weights_scale=1.5" },
+	  .keys = "expert_weights_norm=true expert_weights_scale=1.5 expert_shared_count=1" },
 	{ .name = "bailingmoe2", .fused_qkv = 1, .heads = MKHEADS_ONE, .unrotated_share = 2, .layers = 3,
 	  .experts = 8, .used = 3, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=2 "
-	  "expert_weights_norm=true expert_weights_scale=2.5 expert_group_count=4 expert_group_used_count=2" },
+	  "expert_weights_norm=true expert_weights_scale=2.5 expert_shared_count=1 expert_group_count=4 "
+	  "expert_group_used_count=2" },
 	{ .name = "apertus", .heads = MKHEADS_ONE, .ungated = 1, .keys = "/xielu.alpha_p=0.5 /xielu.alpha_n=0.8 "
 	  "/xielu.beta=0.5 /xielu.eps=-0.000001" },
 	{ .name = "openelm", .heads = MKHEADS_ONE, .fused_qkv = 1, .uneven = 1, .layers = 3 },
@@ -248,13 +250,14 @@ static const struct mkfamily families[] = {
 	{ .name = "plamo2", .mixers = "ha", .layers = 4, .fused_qkv = 1, .fused_gate = 1, .heads = MKHEADS_ROWS,
 	  .post_norms = 1, .bare_post_norms = 1, .state_norms = 1 },
 	{ .name = "falcon-h1", .mixers = "b", .bare_norm2 = 1 },
-	{ .name = "nemotron_h", .mixers = "m-ma-", .single = 1, .ungated = 1, .unrotated = 1, .layers = 5 },
+	{ .name = "nemotron_h", .mixers = "m-ma-", .single = 1, .ungated = 1, .unrotated = 1, .layers = 5,
+	  .keys = "attention.layer_norm_epsilon=0.00001" },
 	{ .name = "nemotron_h_moe", .mixers = "m-ma-", .single = 1, .ungated = 1, .unrotated = 1, .layers = 5,
 	  .experts = 6, .used = 2, .shared = 1, .choice_bias = 1, .latent_experts = 1,
-	  .keys = "expert_weights_norm=true expert_weights_scale=1.7" },
+	  .keys = "expert_weights_norm=true expert_weights_scale=1.7 attention.layer_norm_epsilon=0.00001" },
 	{ .name = "nemotron_h_moe-uneven", .arch = "nemotron_h_moe", .mixers = "m-ma-", .single = 1, .ungated = 1,
 	  .unrotated = 1, .layers = 5, .experts = 6, .used = 3, .uneven_experts = 2, .shared = 1, .choice_bias = 1,
-	  .keys = "expert_weights_norm=true" },
+	  .keys = "expert_weights_norm=true attention.layer_norm_epsilon=0.00001" },
 	{ .name = "mamba2", .mixers = "m", .single = 1, .unrotated = 1 },
 	{ .name = "mamba", .mixers = "s", .single = 1, .unrotated = 1, .keys = "ssm.dt_b_c_rms=true" },
 	{ .name = "jamba", .mixers = "ssa", .state_norms = 1, .unrotated = 1, .layers = 4, .experts = 4, .used = 2,
@@ -267,13 +270,16 @@ static const struct mkfamily families[] = {
 	{ .name = "arwkv7", .mixers = "w", .gates = 1, .unrotated = 1, .layers = 3, .keys = "token_shift_count=1" },
 	{ .name = "arwkv7-nog", .arch = "arwkv7", .mixers = "w", .unrotated = 1, .keys = "token_shift_count=1" },
 	{ .name = "qwen35", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE, .unrotated_share = 2,
-	  .layers = 4, .mixers = "ddda" },
+	  .layers = 4, .mixers = "ddda", .keys = "rope.dimension_sections=1,1,1,0" },
 	{ .name = "qwen35-fused", .arch = "qwen35", .pre = "qwen2", .norm2 = "post_attention_norm",
-	  .heads = MKHEADS_ONE, .unrotated_share = 2, .layers = 4, .mixers = "ddda", .fused_qkv = 1 },
+	  .heads = MKHEADS_ONE, .unrotated_share = 2, .layers = 4, .mixers = "ddda", .fused_qkv = 1,
+	  .keys = "rope.dimension_sections=1,1,1,0" },
 	{ .name = "qwen35moe", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
-	  .unrotated_share = 2, .layers = 4, .mixers = "ddda", .experts = 4, .used = 2, .shared = 1, .shared_gate = 1 },
+	  .unrotated_share = 2, .layers = 4, .mixers = "ddda", .experts = 4, .used = 2, .shared = 1, .shared_gate = 1,
+	  .keys = "rope.dimension_sections=1,1,1,0" },
 	{ .name = "kimi-linear", .latent = MKLATENT_ABSORBED, .whole_queries = 1, .mixers = "kkka", .layers = 5,
-	  .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_weights_scale=1.5" },
+	  .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_weights_scale=1.5 "
+	  "expert_shared_count=1 expert_gating_func=2" },
 	{ .name = "bailingmoe3", .latent = MKLATENT_ABSORBED, .gates = 2, .mixers = "kka", .whole_decays = 1,
 	  .layers = 4, .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
 	  .keys = "kda.gate_lower_bound=-5.0 expert_shared_count=1 expert_gating_func=2 expert_weights_norm=true "

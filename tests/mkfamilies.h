@@ -33,6 +33,7 @@ struct mkfamily {
 					 * attention's only; 0: none */
 	int shared_normed;              /* latent attention: has attn_k_norm, for the part of keys that heads share */
 	int unrotated_share;            /* 1/unrotated_share of a head's elements are rotated; 0: all */
+	int bare_freqs;                 /* rope_freqs whose factors are all 1 */
 	int sinks, gates;               /* gates: 1: attn_gate with a gate per element, 2: per head */
 	int images;                     /* layers have additional weights for images */
 	int half_values;                /* heads of V have half as many elements as heads of K */

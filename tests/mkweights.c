@@ -222,6 +222,12 @@ void part_choices(struct mkweights *k, uint32_t il)
 		(uint64_t[3]){ k->family->used, k->s.n_vocab }, choices, context, sizeof context);
 }
 
+static void ones(const void *context, uint64_t first, size_t n, void *to)
+{
+	for (float *x = to; n--; x++)
+		*x = 1;
+}
+
 /* In the shape of Llama 3's rope_freqs: 1 for the fast pairs, up to 8 for the slow ones. */
 static void rope_freqs(const void *context, uint64_t first, size_t n, void *to)
 {
@@ -252,6 +258,9 @@ void mkweights_tensors(struct mkweights *k)
 	}
 	if (!strcmp(k->rope, "freqs"))
 		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, (uint64_t[3]){ pairs }, rope_freqs, &pairs,
+			sizeof pairs);
+	if (k->family->bare_freqs)
+		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, (uint64_t[3]){ pairs }, ones, &pairs,
 			sizeof pairs);
 	if (k->family->per_layer)
 		mkstreams_whole(k);

@@ -88,16 +88,13 @@ static int deepseek2_ocr(struct model *m, struct why *w)
 	int stretches = r->scaling == ROPE_LINEAR || (r->scaling == ROPE_YARN && r->factor > 1);
 	double stretched = stretches ? r->factor : 1;
 	double magnitude = r->attn_factor * (1 + 0.1 * fmath_log(stretched));
-	size_t window = 0;
 
 	layers_plain_rope(m, r->base);
 	m->rope.n_rot = m->layer[0].dim_k;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].scale *= (float)(magnitude * magnitude);
-	if (key_size(m, "attention.sliding_window", 0, SIZE_MAX >> 1, &window, w) < 0)
-		return -1;
-	return window ? why(w, "%s: %zu: not supported for this architecture",
-		key_name(m, "attention.sliding_window").s, window) : 0;
+	key_unused(m, "attention.sliding_window", 0);
+	return 0;
 }
 
 /* MiMo 2 (Xiaomi 2025): a separate RoPE base for the layers with a window; attention's result is scaled. */

@@ -11,7 +11,10 @@
 #include "lib/vocab/vocab.h"
 #include "fwd/engine.h"
 
-enum { REMEMBERED = 1024 };     /* distinct faults to remember: several programs may find the same one */
+enum {
+	SHOWN = 100,            /* faults that are printed, at most */
+	REMEMBERED = 1024       /* distinct faults to remember: several programs may find the same one */
+};
 
 struct finder {
 	struct check *check;
@@ -32,8 +35,16 @@ static void report(void *context, const char *reason)
 			return;
 	if (n < REMEMBERED)
 		f->hash[n] = hash;
-	f->check->n++;
-	out_print("%s: %.512s\n", f->check->path, reason);
+	if (f->check->n++ < SHOWN)
+		out_print("%s: %.512s\n", f->check->path, reason);
+}
+
+/* Something unusual that no program fails for. */
+static void warn(void *context, const char *text)
+{
+	struct finder *f = context;
+
+	out_print("%s: warning: %s\n", f->check->path, text);
 }
 
 /* The same for a reason that begins with the path and ": ". */
@@ -125,9 +136,9 @@ static void check_plan(struct finder *f, struct model *m)
 
 static void check_fwd(struct finder *f)
 {
-	struct faults faults = { .tell = report, .context = f };
+	struct faults faults = { .tell = report, .context = f }, warnings = { .tell = warn, .context = f };
 	struct why w;
-	struct model *m = model_survey(f->check->path, &faults, &w);
+	struct model *m = model_survey(f->check->path, &faults, &warnings, &w);
 
 	if (!m) {
 		report_why(f, &w);
@@ -186,5 +197,7 @@ struct check check_file(const char *path)
 	f.check = &check;
 	for (f.program = 0; f.program < CHECK_PROGRAMS; f.program++)
 		programs[f.program](&f);
+	if (check.n > SHOWN)
+		out_print("%s: %zu more faults\n", path, check.n - SHOWN);
 	return check;
 }

@@ -74,9 +74,8 @@ struct family {
 	int embeds_output;              /* a file without token_embd uses output in its place */
 	const struct stream_kind *streams;      /* NULL: one residual stream (builder.h) */
 	int has_experts;                /* layers with a router have experts */
-	/* What files may have but llama.cpp ignores, and so do we: a feature (keys.h), or NULL; tensors of the model or
-	 * of each layer, up to NULL. */
-	const char *unused_key, *unused[8];
+	/* Tensors of the model or of each layer that files may have but llama.cpp ignores, and so do we; up to NULL. */
+	const char *unused[8];
 	struct expert_rule experts;
 
 	/* Reads the family's own keys into m and its layers, after those that most families have, but before the

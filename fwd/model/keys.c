@@ -11,10 +11,10 @@ static const struct feature {
 	const char *name;
 	double off;
 } features[] = {
-	{ "expert_count", 0 }, { "attention.max_alibi_bias", 0 }, { "attention.clamp_kqv", 0 },
+	{ "attention.max_alibi_bias", 0 }, { "attention.clamp_kqv", 0 },
 	{ "attn_logit_softcapping", 0 }, { "final_logit_softcapping", 0 }, { "residual_scale", 1 },
 	{ "embedding_scale", 1 }, { "attention.scale", 0 }, { "logit_scale", 1 },
-	{ "attention.temperature_scale", 0 }, { "attention.shared_kv_layers", 0 }, { "nextn_predict_layers", 0 },
+	{ "attention.temperature_scale", 0 }, { "attention.shared_kv_layers", 0 },
 	{ "attention.value_scale", 1 },
 };
 
@@ -181,22 +181,20 @@ int key_integers(struct model *m, const char *name, size_t n, int64_t low, int64
 	return 0;
 }
 
-int keys_refuse_features(struct model *m, struct why *w)
+void key_unused(struct model *m, const char *name, double off)
 {
-	if (m->family->unused_key)
-		asked(m, m->family->unused_key);
-	for (size_t i = 0; i < FEATURES; i++) {
-		double off = features[i].off, x = off;
+	struct key_name key = key_name(m, name);
+	double x = off;
+	struct why ignored;
 
-		if (m->features & 1u << i)
-			continue;
-		if (gguf_real(m->gguf, key_name(m, features[i].name).s, &x, w) >= 0) {
-			if (x >= off && x <= off)
-				continue;
-			why(w, "%s: %g: not supported for this architecture", key_name(m, features[i].name).s, x);
-		}
-		if (why_tell(m->faults, w) < 0)
-			return -1;
-	}
+	if (m->faults && (gguf_real(m->gguf, key.s, &x, &ignored) < 0 || x < off || x > off))
+		model_note(m, "%s: not used by architecture %s", key.s, m->arch);
+}
+
+int keys_note_unused(struct model *m, struct why *w)
+{
+	for (size_t i = 0; i < FEATURES; i++)
+		if (!(m->features & 1u << i))
+			key_unused(m, features[i].name, features[i].off);
 	return 0;
 }

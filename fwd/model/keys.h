@@ -1,8 +1,8 @@
 /* keys: reads the hyperparameters of a model, "ARCH.name", and checks them. If a key is absent, the value keeps its
  * default. Each function returns -1 with a reason if a value has the wrong type or is out of range.
  *
- * Some keys turn on features that change the numbers. A family that does not read such a key does not implement the
- * feature, and keys_refuse_features() refuses a file that turns it on. */
+ * Some keys turn on features that change the numbers. A family that does not read such a key does not have the feature:
+ * llama.cpp ignores the key, and so do we. */
 #ifndef KEYS_H
 #define KEYS_H
 
@@ -37,8 +37,10 @@ int full_key_floats(struct model *m, const char *name, size_t n, float *out, str
 /* The first n integers of an array, all in [low, high]. The key is required. */
 int key_integers(struct model *m, const char *name, size_t n, int64_t low, int64_t high, uint64_t *to, struct why *w);
 
-/* Call after the family has read its keys. */
-int keys_refuse_features(struct model *m, struct why *w);
+/* In a survey: notes that the family does not use this key, unless it has the value that means "off"; or all keys of
+ * features that the family has not read. */
+void key_unused(struct model *m, const char *name, double off);
+int keys_note_unused(struct model *m, struct why *w);
 
 /* Reports a fault in a key that decides sizes: returns -1 or, in a survey, records the fault and returns 0; the caller
  * then goes on with some other size. */

@@ -98,7 +98,7 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	    || ((rule->reads_weights || rule->reads_scale)
 	    && key_float(m, "expert_weights_scale", 0, 1e6, &e->scale, w) < 0)
 	    || key_size(m, "expert_group_count", 0, e->n, &e->groups, w) < 0
-	    || (e->groups > 1 && key_size(m, "expert_group_used_count", 1, e->groups, &e->groups_used, w) < 0))
+	    || (e->groups > 1 && key_required(m, "expert_group_used_count", 1, e->groups, &e->groups_used, w) < 0))
 		return -1;
 	e->scale = e->scale > 0 ? e->scale : 1;
 	e->groups = e->groups ? e->groups : 1;
@@ -126,7 +126,8 @@ static int read_expert_sizes(struct model *m, size_t il, int by_layer, struct ex
 	return key_fault(m, w);
 }
 
-/* Every layer with a router has experts. */
+/* Every layer with a router has experts. The keys of the numbers are checked even if the family has none, as in
+ * llama.cpp. */
 static int read_experts(struct model *m, struct why *w)
 {
 	struct experts *e = &m->experts;
@@ -134,14 +135,16 @@ static int read_experts(struct model *m, struct why *w)
 	int by_layer = used && used->type == GGUF_ARRAY;
 	struct expert_sizes sizes = { 0 };
 
-	if (!m->family->has_experts)
-		return 0;
-	if (key_size(m, "expert_count", 0, EXPERTS_MAX, &e->n, w) < 0)
+	if (key_size(m, "expert_count", 0, EXPERTS_MAX, &e->n, w) < 0
+	    || (e->n && !by_layer && key_required(m, "expert_used_count", 1, e->n, &sizes.used, w) < 0))
 		return -1;
+	if (!m->family->has_experts) {
+		key_unused(m, "expert_count", 0);
+		e->n = 0;
+	}
 	if (!e->n)
 		return 0;
-	if ((!by_layer && key_required(m, "expert_used_count", 1, e->n, &sizes.used, w) < 0)
-	    || read_gating(m, e, w) < 0)
+	if (read_gating(m, e, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];

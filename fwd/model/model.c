@@ -2,12 +2,14 @@
  * used. */
 #include "model.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/stream/frame.h"
 #include "lib/vocab/vocab.h"
+#include "expected.h"
 #include "family.h"
 #include "layers.h"
 #include "tensors.h"
@@ -124,7 +126,7 @@ static int read_sizes(struct model *m, struct why *w)
 		return -1;
 	/* The last layers may be for multi-token prediction. They are not run. */
 	m->n_block = m->n_layer;
-	if (m->family->predicts && key_size(m, "nextn_predict_layers", 0, m->n_layer - 1, &predicting, w) < 0)
+	if (key_size(m, "nextn_predict_layers", 0, m->family->predicts ? m->n_layer - 1 : 0, &predicting, w) < 0)
 		return -1;
 	m->n_layer -= m->family->predicts == PREDICTS_BY_NAME && !has_predicting(m) ? 0 : predicting;
 	return 0;
@@ -291,7 +293,7 @@ static int read_steps(struct model *m, reader *const *step, int each_needs_last,
 static int read_all(struct model *m, struct why *w)
 {
 	static reader *const architecture[] = { read_architecture, check_causal, read_sizes, layers_read,
-		keys_refuse_features, read_epsilon, NULL };
+		keys_note_unused, read_epsilon, NULL };
 	static reader *const vocabulary[] = { read_vocabulary, read_mask, check_others, check_merges, check_set, NULL };
 	int failed;
 
@@ -308,11 +310,14 @@ static int read_all(struct model *m, struct why *w)
 	count_positions(m);
 	measure(m);
 	m->vocab = gguf_vocab_fingerprint(m->gguf);
+	if (m->ready)
+		expected_note(m);
 	return 0;
 }
 
 /* Makes a model of an open file; g NULL returns NULL. */
-static struct model *model_of(struct gguf *g, const char *const *set, const struct faults *faults, struct why *w)
+static struct model *model_of(struct gguf *g, const struct model_setup *setup, const struct faults *faults,
+	struct why *w)
 {
 	struct model *m = g ? calloc(1, sizeof *m) : NULL;
 
@@ -324,7 +329,9 @@ static struct model *model_of(struct gguf *g, const char *const *set, const stru
 	}
 	m->gguf = g;
 	m->faults = faults;
-	if ((!faults && set_values(m, set, w) < 0) || read_all(m, w) < 0) {
+	m->notes = setup->notes;
+	m->ignores_unknown = setup->ignores_unknown;
+	if ((!faults && set_values(m, setup->set, w) < 0) || read_all(m, w) < 0) {
 		why_in(w, g->path);
 		model_close(m);
 		return NULL;
@@ -332,14 +339,32 @@ static struct model *model_of(struct gguf *g, const char *const *set, const stru
 	return m;
 }
 
-struct model *model_open(const char *path, const char *const *set, struct why *w)
+struct model *model_open(const char *path, const struct model_setup *setup, struct why *w)
 {
-	return model_of(gguf_open(path, 1, w), set, NULL, w);
+	const struct model_setup none = { .set = NULL };
+
+	return model_of(gguf_open(path, 1, w), setup ? setup : &none, NULL, w);
 }
 
-struct model *model_survey(const char *path, const struct faults *faults, struct why *w)
+struct model *model_survey(const char *path, const struct faults *faults, const struct faults *notes, struct why *w)
 {
-	return model_of(gguf_survey(path, faults, w), NULL, faults, w);
+	const struct model_setup setup = { .notes = notes };
+
+	return model_of(gguf_survey(path, faults, w), &setup, faults, w);
+}
+
+void model_note(const struct model *m, const char *format, ...)
+{
+	struct why w;
+	va_list ap;
+
+	if (!m->notes)
+		return;
+	va_start(ap, format);
+	vsnprintf(w.text, sizeof w.text, format, ap);
+	va_end(ap);
+	why_clean(w.text);
+	m->notes->tell(m->notes->context, w.text);
 }
 
 void model_close(struct model *m)

@@ -270,6 +270,9 @@ struct model {
 		size_t from, to;
 	} ruled_out;                    /* ids that are not text: their logits become -FLT_MAX */
 
+	const struct faults *notes;     /* as in struct model_setup */
+	int ignores_unknown;            /* likewise */
+
 	/* Of model_survey(): where faults are reported. Zeros replace a faulty tensor, a default replaces a faulty
 	 * key. */
 	const struct faults *faults;
@@ -295,16 +298,24 @@ static inline size_t layer_window(const struct layer *l)
 	return l->window ? l->window : l->chunk;
 }
 
-/* Opens a model and checks it. Reads the metadata and a few pages of each tensor, not the weights. Returns NULL with a
- * one-line reason if the file is damaged or the model is not supported. set: values that replace the file's (see
- * gguf_set()), up to NULL; or NULL. */
-struct model *model_open(const char *path, const char *const *set, struct why *w);
+struct model_setup {
+	const char *const *set;         /* values that replace the file's (see gguf_set()), up to NULL; or NULL */
+	int ignores_unknown;            /* tensors that the architecture does not have are ignored */
+	const struct faults *notes;     /* where it is reported what stands in for something missing; NULL: nowhere */
+};
 
-/* Opens as much of a faulty model as possible and reports each fault. The model cannot be run. Returns NULL with a
- * reason if the file cannot be read at all. */
-struct model *model_survey(const char *path, const struct faults *faults, struct why *w);
+/* Opens a model and checks it. Reads the metadata and a few pages of each tensor, not the weights. Returns NULL with a
+ * one-line reason if the file is damaged or the model is not supported. setup NULL: all zeros. */
+struct model *model_open(const char *path, const struct model_setup *setup, struct why *w);
+
+/* Opens as much of a faulty model as possible and reports each fault. The model cannot be run. Also reports to `notes`
+ * keys that the architecture does not use. Returns NULL with a reason if the file cannot be read at all. */
+struct model *model_survey(const char *path, const struct faults *faults, const struct faults *notes, struct why *w);
 
 void model_close(struct model *m);
+
+/* Reports something unusual, if anybody wants to know. */
+void model_note(const struct model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether the file has a tensor of this name that is not ignored. */
 int model_has(const struct model *m, const char *name);
@@ -337,7 +348,7 @@ int model_integers(struct model *m, const char *name, size_t rows, size_t cols, 
 float *model_floats(struct model *m, size_t n);
 
 /* Returns -1 with the name of a tensor that nobody asked for, among those of layers [first, last) and, if these are all
- * layers, those of no layer. */
+ * layers, those of no layer; 0 if such tensors are to be ignored. */
 int model_all_used(const struct model *m, size_t first, size_t last, struct why *w);
 
 #endif

@@ -201,6 +201,8 @@ int model_all_used(const struct model *m, size_t first, size_t last, struct why 
 {
 	int whole = first == 0 && last == m->n_layer;
 
+	if (m->ignores_unknown)
+		return 0;
 	for (uint64_t i = 0; i < m->gguf->n_tensors; i++) {
 		struct gguf_string s = m->gguf->tensors[i].name;
 		size_t il = tensors_layer(s);
@@ -209,7 +211,8 @@ int model_all_used(const struct model *m, size_t first, size_t last, struct why 
 			continue;
 		if (m->used[i] || !(whole || has_block(m, first, last, il)))
 			continue;
-		why(w, "tensor %.*s: unknown for architecture %s", GGUF_SHOWN(s), m->arch);
+		why(w, "tensor %.*s: unknown for architecture %s%s", GGUF_SHOWN(s), m->arch,
+			il == SIZE_MAX ? " (--ignore-tensors runs the rest)" : "");
 		if (why_tell(m->faults, w) < 0)
 			return -1;
 	}
