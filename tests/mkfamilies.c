@@ -32,6 +32,7 @@
 static const struct mkfamily families[] = {
 	{ .name = "llama" },
 	{ .name = "qwen2", .pre = "qwen2", .qkv_bias = 1 },
+	{ .name = "qwen25vl", .pre = "qwen2", .qkv_bias = 1 },
 	{ .name = "qwen3", .pre = "qwen2", .heads = MKHEADS_ONE },
 	{ .name = "gpt2", .pre = "gpt-2", LAYER_NORMS, BIASED, .fused_qkv = 1, .ungated = 1, .unrotated = 1,
 	  .positions = 1, .multi_head = 1 },
@@ -73,6 +74,9 @@ static const struct mkfamily families[] = {
 	{ .name = "gpt-oss", .norm2 = "post_attention_norm", .qkv_bias = 1, .out_bias = 1, .sinks = 1, .layers = 3,
 	  .experts = 5, .used = 3, .expert_bias = 1, .keys = "attention.sliding_window=8 rope.scaling.type=yarn "
 	  "rope.scaling.factor=32.0 rope.scaling.original_context_length=64" },
+	{ .name = "gptoss", .ollama = 1, .qkv_bias = 1, .out_bias = 1, .sinks = 1, .layers = 3,
+	  .experts = 5, .used = 3, .expert_bias = 1, .keys = "attention.sliding_window=8 rope.scaling.factor=32.0 "
+	  "rope.scaling.original_context_length=64" },
 	{ .name = "glm4", .post_norms = 1, .qkv_bias = 1, .fused_gate = 1, .unrotated_share = 2 },
 	{ .name = "glm-4.1v", .arch = "glm4", .post_norms = 1, .qkv_bias = 1, .fused_gate = 1, .unrotated_share = 2,
 	  .keys = "rope.dimension_sections=1,2,1,0" },
@@ -232,8 +236,8 @@ static const struct mkfamily families[] = {
 	{ .name = "deci", .mixers = "a-pa", .uneven = 1, .layers = 4 },
 	{ .name = "mpt", .layer_norm = 1, .fused_qkv = 1, .ungated = 1, .unrotated = 1,
 	  .keys = "attention.max_alibi_bias=8.0 attention.clamp_kqv=1.5" },
-	{ .name = "mpt-positions", .arch = "mpt", .layer_norm = 1, .fused_qkv = 1, .ungated = 1, .unrotated = 1,
-	  .positions = 1 },
+	{ .name = "mpt-positions", .arch = "mpt", .divided = 1, .layer_norm = 1, .fused_qkv = 1, .ungated = 1,
+	  .unrotated = 1, .positions = 1 },
 	{ .name = "refact", .unrotated = 1 },
 	{ .name = "dbrx", .layer_norm = 1, .norm2 = "attn_output_norm", .fused_qkv = 1, .experts = 5, .used = 3,
 	  .keys = "attention.clamp_kqv=1.5" },
@@ -257,6 +261,7 @@ static const struct mkfamily families[] = {
 	  .keys = "expert_weights_norm=true expert_weights_scale=1.7 attention.layer_norm_epsilon=0.00001" },
 	{ .name = "nemotron_h_moe-uneven", .arch = "nemotron_h_moe", .mixers = "m-ma-", .single = 1, .ungated = 1,
 	  .unrotated = 1, .layers = 5, .experts = 6, .used = 3, .uneven_experts = 2, .shared = 1, .choice_bias = 1,
+	  .latent_experts = 1, .wide_latent = 1,
 	  .keys = "expert_weights_norm=true attention.layer_norm_epsilon=0.00001" },
 	{ .name = "mamba2", .mixers = "m", .single = 1, .unrotated = 1 },
 	{ .name = "mamba", .mixers = "s", .single = 1, .unrotated = 1, .keys = "ssm.dt_b_c_rms=true" },

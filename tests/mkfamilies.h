@@ -25,6 +25,7 @@ struct mkfamily {
 					 * √head_dim */
 	int fused_qkv, qkv_bias, out_bias, ff_bias, logits_bias;
 	int ungated, fused_gate;        /* there is no ffn_gate; or its rows are in ffn_up */
+	int divided;                    /* ffn.act.scales divide the activations */
 	int unrotated, positions;       /* no RoPE; a table of learned positions */
 	int multi_head;                 /* n_head_kv = n_head, and head_dim = n_embd / n_head */
 	int whole_queries;              /* latent attention: queries are not low-rank */
@@ -34,6 +35,7 @@ struct mkfamily {
 	int shared_normed;              /* latent attention: has attn_k_norm, for the part of keys that heads share */
 	int unrotated_share;            /* 1/unrotated_share of a head's elements are rotated; 0: all */
 	int bare_freqs;                 /* rope_freqs whose factors are all 1 */
+	int ollama;                     /* attn_out instead of attn_output, and attn_sinks without .weight */
 	int sinks, gates;               /* gates: 1: attn_gate with a gate per element, 2: per head */
 	int images;                     /* layers have additional weights for images */
 	int half_values;                /* heads of V have half as many elements as heads of K */
@@ -84,6 +86,7 @@ struct mkfamily {
 	int beside;                     /* experts beside a dense part, each with norms of its own */
 	int latent_experts;             /* experts work on n_embd / 2 elements, made by a product; 2: with tensors
 					 * ffn_routed_* */
+	int wide_latent;                /* or on n_embd · 3 / 2 */
 	uint32_t adapters;              /* with low-rank deltas of all products; 0: none */
 	uint32_t adjugates;             /* number of experts that share an adjugate, which reads their result; 0:
 					 * none */

@@ -86,7 +86,10 @@ static void block_indexer(struct mkweights *k, uint32_t il)
 static void attention(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
+	const char *output = k->family->ollama ? "attn_out" : "attn_output";
+	char bare[64];
 
+	snprintf(bare, sizeof bare, "blk.%u.attn_sinks", il);
 	if (k->family->block_indexer && il >= k->family->dense)
 		block_indexer(k, il);
 
@@ -97,10 +100,10 @@ static void attention(struct mkweights *k, uint32_t il)
 	if (k->family->images)
 		images(k, il);
 	if (k->family->sinks)
-		part_vector(k, part_name(il, "attn_sinks", "weight"), s->n_head, 0, 1);
-	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', s->n_head * part_dim_v(k), s->n_embd, 1);
+		part_vector(k, k->family->ollama ? bare : part_name(il, "attn_sinks", "weight"), s->n_head, 0, 1);
+	part_matrix(k, part_name(il, output, "weight"), 'm', s->n_head * part_dim_v(k), s->n_embd, 1);
 	if (k->family->out_bias)
-		part_bias(k, il, "attn_output", s->n_embd, 0.1f);
+		part_bias(k, il, output, s->n_embd, 0.1f);
 	head_norm(k, il, "attn_q_norm", s->n_head);
 	if (!reads_others(k, il))
 		head_norm(k, il, "attn_k_norm", s->n_head_kv);
@@ -117,6 +120,8 @@ static void feed_forward(struct mkweights *k, uint32_t il)
 		f->ungated ? 1.5f : 1);
 	if (f->ff_bias)
 		part_bias(k, il, "ffn_up", n_ff, 0.1f);
+	if (f->divided)
+		part_vector(k, part_name(il, "ffn.act", "scales"), n_ff, 1, 0.2f);
 	part_matrix(k, part_name(il, "ffn_down", "weight"), f->ungated ? 's' : precise(&k->s, il), n_ff, n_embd, 1.5f);
 	if (f->ff_bias)
 		part_bias(k, il, "ffn_down", n_embd, 0.1f);

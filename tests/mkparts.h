@@ -168,7 +168,7 @@ static inline uint32_t part_dim_v(const struct mkweights *k)
 /* What the experts of a row read and make; 0: n_embd. */
 static inline uint32_t part_expert_latent(const struct mkweights *k)
 {
-	return k->family->latent_experts ? k->s.n_embd / 2 : 0;
+	return !k->family->latent_experts ? 0 : k->family->wide_latent ? k->s.n_embd * 3 / 2 : k->s.n_embd / 2;
 }
 
 /* Of one expert of layer il: rows that super-blocks divide, where n_ff has two of them. */

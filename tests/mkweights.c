@@ -259,7 +259,7 @@ void mkweights_tensors(struct mkweights *k)
 	if (!strcmp(k->rope, "freqs"))
 		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, (uint64_t[3]){ pairs }, rope_freqs, &pairs,
 			sizeof pairs);
-	if (k->family->bare_freqs)
+	else if (k->family->bare_freqs)
 		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, (uint64_t[3]){ pairs }, ones, &pairs,
 			sizeof pairs);
 	if (k->family->per_layer)

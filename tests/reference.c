@@ -70,6 +70,19 @@ static void sparsify(double deviations, double *x, size_t n)
 	}
 }
 
+/* Divides activations by ffn.act.scales, if the file has them. */
+static void divide(size_t il, double *x, size_t n)
+{
+	float *by;
+
+	if (!n_weights(&m, "%s.scales", part(il, "ffn.act")))
+		return;
+	by = weights(&m, m.n_ff, "%s.scales", part(il, "ffn.act"));
+	for (size_t i = 0; i < n * m.n_ff; i++)
+		x[i] /= (double)by[i % m.n_ff];
+	free(by);
+}
+
 static double *dense(size_t il, const double *x, size_t n)
 {
 	double *up, *gate, *down;
@@ -78,6 +91,7 @@ static double *dense(size_t il, const double *x, size_t n)
 		up = linear(part(il, "ffn_up"), x, n, m.n_embd, m.n_ff);
 		for (size_t i = 0; i < n * m.n_ff; i++)
 			up[i] = activation(m.layer[il].xielu, up[i]);
+		divide(il, up, n);
 	} else {                        /* ffn_up has the rows of both: the gate's, then its own */
 		size_t first = has(il, "ffn_gate") ? 0 : m.n_ff;
 		double *both = linear(part(il, "ffn_up"), x, n, m.n_embd, first + m.n_ff);

@@ -40,7 +40,7 @@ static double *attention(size_t il, const double *q, const double *k, const doub
 	const struct reference_layer *l = &m.layer[il];
 	size_t d = m.head_dim, dim_v = m.dim_v, group = m.n_head / m.n_head_kv;
 	double *out = memory(n * m.n_head * dim_v, sizeof *out), *p = memory(n, sizeof *p);
-	float *sinks = weights(&m, m.n_head, "blk.%zu.attn_sinks.weight", il);
+	float *sinks = weights(&m, m.n_head, "blk.%zu.attn_sinks%s", il, m.rules->ollama ? "" : ".weight");
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t h = 0; h < m.n_head; h++) {

@@ -209,13 +209,15 @@ const char *part(size_t layer, const char *what)
 {
 	static char name[64];
 
+	if (m.rules->ollama && !strcmp(what, "attn_output"))
+		what = "attn_out";
 	snprintf(name, sizeof name, "blk.%zu.%s", layer, what);
 	return name;
 }
 
 int has(size_t layer, const char *what)
 {
-	return n_weights(&m, "blk.%zu.%s.weight", layer, what) > 0;
+	return n_weights(&m, "%s.weight", part(layer, what)) > 0;
 }
 
 void add(double *x, double *branch, size_t n)

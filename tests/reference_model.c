@@ -146,7 +146,7 @@ static void read_rope(struct reference *m)
 
 	if (gguf_text(m->g, key_name(m, "rope.scaling.type"), &scaling, &w) < 0)
 		die("%s", w.text);
-	m->yarn = gguf_is(scaling, "yarn");
+	m->yarn = gguf_is(scaling, "yarn") || m->rules->ollama;
 	m->factor = m->yarn || gguf_is(scaling, "linear") || gguf_is(scaling, "longrope")
 		? or_one(key_real(m, "rope.scaling.factor", 1)) : 1;
 	m->rope_base = key_real(m, "rope.freq_base", 10000);

@@ -23,6 +23,8 @@ struct rules {
 	int halves;                     /* RoPE rotates (0, n_rot/2), (1, n_rot/2 + 1)...; else (0,1), (2,3)... */
 	int unrotated;                  /* no RoPE */
 	size_t window;                  /* without a key for it; 0: none */
+	int ollama;                     /* attn_out instead of attn_output, attn_sinks without .weight, YaRN without a
+					 * key that says so */
 	const char *norm1, *norm2;      /* of attention and the feed-forward part; "": none */
 	enum head_norm heads;
 	int post_norms;                 /* post_attention_norm and post_ffw_norm on the results of branches */

@@ -258,8 +258,8 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 
 	if (l->v_norms_bare && !l->kv)
 		o.v_norm = (struct norm){ .kind = NORM_RMS, .eps = b->model->eps };
-	if (build_has(b, "attn_sinks"))
-		o.heads.sink = build_vector(b, "attn_sinks", "weight", l->n_head);
+	if (model_has(b->model, build_name(b, "attn_sinks", build_suffix(b, "attn_sinks")).s))
+		o.heads.sink = build_vector(b, "attn_sinks", build_suffix(b, "attn_sinks"), l->n_head);
 	head_norms(b, norms, &o);
 	set_offset(b, &o);
 	build_output(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));

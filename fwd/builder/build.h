@@ -15,6 +15,9 @@ struct tensor_name {
 /* The full name in the file. */
 struct tensor_name build_name(const struct builder *b, const char *name, const char *suffix);
 
+/* "weight", or "" where the file has NAME without that suffix (Falcon-H1, PLaMo 3, adapters). */
+const char *build_suffix(const struct builder *b, const char *name);
+
 /* *out = NAME.weight[rows × cols], in the mapping. */
 void build_matrix(struct builder *b, const char *name, size_t rows, size_t cols, struct matrix *out);
 

@@ -9,8 +9,11 @@
 
 struct tensor_name build_name(const struct builder *b, const char *name, const char *suffix)
 {
+	const char *other = b->model->family->attn_output;
 	struct tensor_name n;
 
+	if (other && !strcmp(name, "attn_output"))
+		name = other;
 	if (b->il == OP_NO_LAYER)
 		snprintf(n.s, sizeof n.s, "%s.%s", name, suffix);
 	else
@@ -30,15 +33,14 @@ void *build_allocate(struct builder *b, size_t size)
 
 /* ---- tensors ---- */
 
-/* Falcon-H1, PLaMo 3 and adapters have tensors without the suffix ".weight". */
-static const char *suffix(const struct builder *b, const char *name)
+const char *build_suffix(const struct builder *b, const char *name)
 {
 	return model_has(b->model, build_name(b, name, "").s) ? "" : "weight";
 }
 
 static void matrices(struct builder *b, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out)
 {
-	const char *in_file = suffix(b, name);
+	const char *in_file = build_suffix(b, name);
 
 	if (!b->failed && model_matrices(b->model, build_name(b, name, in_file).s, n, rows, cols, out, b->w) < 0)
 		b->failed = -1;
@@ -135,7 +137,7 @@ struct norm build_norms_of(struct builder *b, const char *name, size_t norms, si
 	struct norm norm = { .kind = b->model->norm, .eps = b->model->eps };
 
 	if (!b->model->family->decoder.bare_norms)
-		norm.weight = build_table(b, name, suffix(b, name), norms, n);
+		norm.weight = build_table(b, name, build_suffix(b, name), norms, n);
 	norm.bias = biases(b, name, norms, n);
 	return norm;
 }

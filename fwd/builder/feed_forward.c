@@ -3,16 +3,23 @@
 
 #include <math.h>
 
-/* Applies the activation in place, in `wide`, and packs the n elements that result. */
-static struct packed *activate(struct builder *b, size_t n, enum row_function f, enum unary unary, struct buffer wide)
+/* Applies the activation in place, in `wide`, and packs the n elements that result. `up` is where the second factor of
+ * a GLU is, if it does not follow the first. */
+static struct packed *activate_by(struct builder *b, size_t n, enum row_function f, enum unary unary,
+	struct buffer wide, struct buffer up)
 {
-	struct op_rows o = { .n = n, .in = wide, .out = wide, .f = f, .unary = unary, .xielu = b->layer->xielu,
-		.limit = b->layer->limit };
+	struct op_rows o = { .n = n, .in = wide, .out = wide, .up = up, .f = f, .unary = unary,
+		.xielu = b->layer->xielu, .limit = b->layer->limit };
 
 	if (b->model->family->decoder.sub_norms)
 		o.norm = build_norm_of(b, "ffn_sub_norm", n);
 	build_output(build_packing(b, "ffn_act", &o, SLOT_BRANCH), 0, "", o.out, o.n);
 	return o.packed;
+}
+
+static struct packed *activate(struct builder *b, size_t n, enum row_function f, enum unary unary, struct buffer wide)
+{
+	return activate_by(b, n, f, unary, wide, (struct buffer){ .at = NULL });
 }
 
 /* f(gate · x) · (up · x), n elements, packed. If there is no tensor `gate`, `up` has the rows of both. */
@@ -35,12 +42,30 @@ static struct packed *gated(struct builder *b, struct packed *x, const char *gat
 	return activate(b, n, ROW_GLU, f, wide);
 }
 
+/* The factors of activations that the file divides them by (MPT, quantised with AWQ): the same for all rows. `at` is
+ * NULL if it has none. */
+static struct buffer activation_factors(struct builder *b, size_t n)
+{
+	struct buffer row = { .at = NULL };
+	const float *divisor;
+
+	if (!model_has(b->model, build_name(b, "ffn.act", "scales").s))
+		return row;
+	divisor = build_vector(b, "ffn.act", "scales", n);
+	row.at = build_allocate(b, n * sizeof *row.at);
+	for (size_t i = 0; divisor && row.at && i < n; i++)
+		row.at[i] = 1 / divisor[i];
+	return row;
+}
+
 /* f(up · x), n elements, packed. */
 static struct packed *ungated(struct builder *b, struct packed *x, const char *up, size_t n, enum unary f)
 {
-	struct buffer wide = buffer_with(b->plan->wide, n);
+	struct buffer wide = buffer_with(b->plan->wide, n), factors;
 
 	build_product(b, x, up, NARROW, n, wide);
+	if (b->model->family->decoder.divides && (factors = activation_factors(b, n)).at)
+		return activate_by(b, n, ROW_GLU, f, wide, factors);
 	return activate(b, n, b->model->family->decoder.xielu ? ROW_XIELU : ROW_UNARY, f, wide);
 }
 

@@ -149,6 +149,7 @@ static int open_experts(struct plan *p, struct why *w)
 {
 	const struct experts *e = &p->model->experts;
 	size_t n = p->model->n_embd, wide = 2 * size_max(e->most.n_ff, p->model->adjugates.most.n_ff);
+	size_t out = size_max(n, e->n_latent);
 	struct mixture *m = &p->mixture;
 
 	if (!e->n)
@@ -157,7 +158,7 @@ static int open_experts(struct plan *p, struct why *w)
 	m->shared = buffer(p, n);
 	m->gate = buffer(p, 1);
 	m->wide = (struct buffer){ .at = slots(p, e->most.used, wide * sizeof(float)), .stride = wide };
-	m->out = (struct buffer){ .at = slots(p, e->most.used, n * sizeof(float)), .stride = n };
+	m->out = (struct buffer){ .at = slots(p, e->most.used, out * sizeof(float)), .stride = out };
 	m->routing = routing(p, e->n, e->most.used);
 	m->adjugates = routing(p, p->model->adjugates.n, p->model->adjugates.most.used);
 	return m->logits.at && m->shared.at && m->gate.at && m->wide.at && m->out.at && is_open(&m->routing)

@@ -279,7 +279,7 @@ static int read_soft_limits(struct model *m, struct why *w)
 static int kimi_k3(struct model *m, struct why *w)
 {
 	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.lower_bound, w) < 0
-	    || key_size(m, "expert_latent_length", 0, m->n_embd, &m->experts.n_latent, w) < 0
+	    || key_size(m, "expert_latent_length", 0, FF_MAX, &m->experts.n_latent, w) < 0
 	    || key_required(m, "attn_res.block_size", 1, m->n_layer, &m->block_layers, w) < 0
 	    || read_soft_limits(m, w) < 0 || kimi_linear(m, w) < 0)
 		return -1;

@@ -44,6 +44,8 @@ const char *family_other(const char *name, size_t n)
 			"hyvid", "wan", "lumina2", "qwen_image" } },
 		{ "the part of a model that reads images or sound", { "clip", "mmproj" } },
 		{ "the part of a model that turns tokens into sound", { "wavtokenizer-dec" } },
+		{ "a model of Ollama's engine, with layers for images that fwd lacks", { "mllama" } },
+		{ "a model of bitnet.cpp, with ternary types that fwd lacks", { "bitnet-b1.58", "bitnet-25" } },
 		{ "a speech model, which generates no text", { "qwen3tts", "pockettts" } },
 		{ "a draft head, which needs the hidden states of another model", { "eagle3", "dflash",
 			"gemma4-assistant" } },

@@ -88,7 +88,7 @@ const struct family families_gpt2[] = {
 	{ .arch = "falcon", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { UNGATED_GELU, .parallel = 1 } },
 	{ .arch = "bloom", .norm = NORM_LAYER, .unrotated = 1, .read = bloom, .decoder = { UNGATED_GELU } },
 	{ .arch = "mpt", .norm = NORM_LAYER, .unrotated = 1, .positions = POSITIONS_OPTIONAL, .read = mpt,
-	  .decoder = { UNGATED_GELU } },
+	  .decoder = { UNGATED_GELU, .divides = 1 } },
 	{ .arch = "jais", .norm = NORM_LAYER, .unrotated = 1, .read = jais },
 	{ .arch = "stablelm", .norm = NORM_LAYER, .pairs = ROPE_HALVES,
 	  .decoder = { .parallel = 1, .heads = HEADS_NORMED } },

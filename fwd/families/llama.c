@@ -340,6 +340,8 @@ const struct family families_llama[] = {
 	{ .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "qwen2vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = sections,
 	  .epsilon = EPSILON_NONE, .unused = { "output.bias" } },
+	/* the text part of Qwen2.5-VL in files of Ollama's converter */
+	{ .arch = "qwen25vl", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "qwen3vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen3vl,
 	  .decoder = { .heads = HEADS_NORMED } },

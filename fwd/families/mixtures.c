@@ -12,6 +12,16 @@ static int gpt_oss(struct model *m, struct why *w)
 	return layers_slide(m, 2, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : 0;
 }
 
+/* The same in files of Ollama's converter, which scale RoPE by YaRN without saying so. */
+static int gptoss(struct model *m, struct why *w)
+{
+	if (model_has(m, "blk.0.ffn_gate_up_exps.weight"))
+		return why(w, "tensor blk.0.ffn_gate_up_exps.weight: interleaved gates are not supported");
+	if (!gguf_find(m->gguf, key_name(m, "rope.scaling.type").s))
+		m->rope.scaling = ROPE_YARN;
+	return gpt_oss(m, w);
+}
+
 /* K-EXAONE (LG AI 2025): three of four layers have a window, and only these use RoPE. */
 static int exaone_moe(struct model *m, struct why *w)
 {
@@ -203,6 +213,8 @@ const struct family families_mixtures[] = {
 	{ .arch = "gpt-oss", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gpt_oss,
 	  .decoder = { .ffn_norm = "post_attention_norm", .f = UNARY_SWIGLU_OAI }, .has_experts = 1,
 	  .experts = { .gating = GATING_CHOSEN } },
+	{ .arch = "gptoss", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gptoss, .attn_output = "attn_out",
+	  .decoder = { .f = UNARY_SWIGLU_OAI }, .has_experts = 1, .experts = { .gating = GATING_CHOSEN } },
 	{ .arch = "glm4moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },

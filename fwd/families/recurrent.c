@@ -72,7 +72,7 @@ static int nemotron_h(struct model *m, struct why *w)
 		if (l->n_ff)
 			l->mixers = 0;
 	}
-	return key_size(m, "moe_latent_size", 0, m->n_embd, &m->experts.n_latent, w);
+	return key_size(m, "moe_latent_size", 0, FF_MAX, &m->experts.n_latent, w);
 }
 
 /* Qwen 3.5 and Qwen3-Next (2025): gated delta nets, with gated attention in every fourth layer. */

@@ -38,8 +38,8 @@ static const struct expected_key {
 	{ "expert_feed_forward_length", BY_TENSORS, EXPERTS, "afmoe bailingmoe bailingmoe2 bailingmoe3 "
 		"cohere2moe deepseek deepseek2 deepseek2-ocr deepseek32 deepseek4 dots1 dots3note ernie4_5-moe "
 		"exaone-moe gemma4 glm-dsa glm4moe gpt-oss grok grovemoe hunyuan-moe hy_v3 hy_v4 kimi-k3 "
-		"kimi-linear laguna lfm2moe llama4 maple mellum mimo2 minimax-m2 minimax-m3 mistral4 qwen3moe "
-		"rnd1 smallthinker step35" },
+		"kimi-linear laguna lfm2moe llama4 maple mellum mimo2 minimax-m2 minimax-m3 mistral4 "
+		"nemotron_h_moe qwen35moe qwen3moe qwen3next rnd1 smallthinker step35" },
 	{ "expert_gating_func", BY_DEFAULT, EXPERTS, "bailingmoe2 bailingmoe3 deepseek32 deepseek4 dots1 "
 		"dots3note exaone-moe hy_v4 kimi-k3 kimi-linear lfm2moe minimax-m2 minimax-m3 smallthinker" },
 	{ "expert_group_scale", BY_DEFAULT, EXPERTS, "grovemoe" },
@@ -50,13 +50,14 @@ static const struct expected_key {
 		"granitemoe nemotron_h_moe qwen2moe qwen35moe qwen3next qwen4exp step35" },
 	{ "expert_weights_norm", BY_DEFAULT, EXPERTS, "deepseek4" },
 	{ "expert_weights_scale", BY_DEFAULT, EXPERTS, "deepseek4" },
-	{ "feed_forward_length", BY_TENSORS, EXPERTS, "arctic dbrx granite_swa granitemoe grok hunyuan-moe "
-		"llama minimax-01 minimax-m2" },
+	{ "feed_forward_length", BY_TENSORS, EXPERTS, "arctic dbrx granite_swa granitehybrid granitemoe grok "
+		"hunyuan-moe llama minimax-01 minimax-m2 olmoe phimoe" },
 	{ "hyper_connection.epsilon", BY_DEFAULT, ALL, "deepseek4 hy_v4" },
 	{ "interleave_moe_layer_step", BY_TENSORS, EXPERTS, "ernie4_5-moe llama4" },
-	{ "leading_dense_block_count", BY_TENSORS, DENSE_FIRST, "afmoe bailingmoe2 bailingmoe3 cohere2moe "
-		"deepseek deepseek2 deepseek2-ocr deepseek32 dots1 dots3note ernie4_5-moe exaone-moe glm-dsa "
-		"glm4moe hy_v4 kimi-k3 kimi-linear laguna lfm2moe minimax-m3 mistral4" },
+	{ "leading_dense_block_count", BY_TENSORS, DENSE_FIRST, "afmoe bailingmoe2 deepseek deepseek2 "
+		"deepseek2-ocr deepseek32 dots1 ernie4_5-moe exaone-moe glm-dsa glm4moe hy_v4 kimi-k3 kimi-linear "
+		"lfm2moe minimax-m3 mistral4" },
+	{ "leading_dense_block_count", BY_TENSORS, EXPERTS, "bailingmoe3 cohere2moe dots3note laguna" },
 	{ "logit_scale", BY_DEFAULT, ALL, "cohere2 cohere2moe granite granite_swa granitemoe graniteswitch "
 		"muse-glimmer talkie" },
 	{ "rope.dimension_count_swa", BY_DEFAULT, ALL, "gemma4" },
@@ -65,6 +66,7 @@ static const struct expected_key {
 	{ "rope.freq_base_swa", BY_DEFAULT, ALL, "dots3note" },
 	{ "ssm.group_count", BY_DEFAULT, ALL, "plamo2" },
 	{ "swiglu_clamp_exp", BY_DEFAULT, EXPERTS, "deepseek4 maple" },
+	{ "token_shift_count", BY_DEFAULT, ALL, "arwkv7 rwkv6qwen2" },
 	{ "use_parallel_residual", BY_DEFAULT, ALL, "gptneox" },
 };
 
@@ -97,6 +99,14 @@ static const struct expected_tensor {
 	{ "ssm_dt.bias", "ssm_conv1d.weight", "jamba mamba plamo2" },
 	{ "time_mix_first.weight", "time_mix_output.weight", "rwkv6" },
 	{ "time_mix_ln.bias", "time_mix_ln.weight", "rwkv6 rwkv7" },
+	{ "time_mix_v0.weight", "time_mix_w0.weight", "arwkv7 rwkv7" },
+	{ "time_mix_v1.weight", "time_mix_w0.weight", "arwkv7 rwkv7" },
+	{ "time_mix_v2.weight", "time_mix_w0.weight", "arwkv7 rwkv7" },
+	{ "vis_attn_output.weight", "attn_output.weight", "cogvlm" },
+	{ "vis_attn_qkv.weight", "attn_qkv.weight", "cogvlm" },
+	{ "vis_down.weight", "ffn_down.weight", "cogvlm" },
+	{ "vis_gate.weight", "ffn_gate.weight", "cogvlm" },
+	{ "vis_up.weight", "ffn_up.weight", "cogvlm" },
 }, of_model[] = {
 	{ "output.bias", "output.weight", "phi2 phimoe" },
 	{ "output_norm.bias", "output_norm.weight", LAYER_NORMED },

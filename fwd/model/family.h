@@ -27,6 +27,7 @@ struct decoder {
 	int ungated;                    /* f(ffn_up) instead of f(ffn_gate) · ffn_up */
 	enum unary f;
 	int xielu;                      /* xIELU instead of f */
+	int divides;                    /* f's results are divided by ffn.act.scales, if the file has them */
 	int routes_input;               /* the router reads x itself, before the layer's norms */
 	int v_from_k;                   /* layers without attn_v use K, before its norm, as V */
 	int softplus_gates;             /* attention's gates are softplus; else sigmoids */
@@ -73,6 +74,7 @@ struct family {
 	const char *final_norm;         /* NULL: output_norm */
 	int embeds_output;              /* a file without token_embd uses output in its place */
 	const struct stream_kind *streams;      /* NULL: one residual stream (builder.h) */
+	const char *attn_output;        /* what files call it; NULL: attn_output */
 	int has_experts;                /* layers with a router have experts */
 	/* Tensors of the model or of each layer that files may have but llama.cpp ignores, and so do we; up to NULL. */
 	const char *unused[8];
