@@ -68,7 +68,7 @@ static int open_progress(struct serve *v)
 
 static void open_all(struct serve *v)
 {
-	const struct faults notes = { .tell = note };
+	static const struct faults notes = { .tell = note };
 	const struct model_setup setup = { set.set, set.ignores_unknown, &notes };
 
 	v->model = model_open(c.argv[0], &setup, &w);

@@ -120,6 +120,6 @@ const struct family families_rwkv7[] = {
 	{ .arch = "rwkv7", .norm = NORM_LAYER, .unrotated = 1, .read = rwkv7, .mixer = MIXER_RWKV7, .layer = layer,
 	  .epsilon = EPSILON_OPTIONAL },
 	{ .arch = "arwkv7", .norm = NORM_RMS, .unrotated = 1, .read = rwkv7, .mixer = MIXER_RWKV7,
-	  .layer = arwkv7_layer },
+	  .layer = arwkv7_layer, .epsilon = EPSILON_OPTIONAL },
 	{ .arch = NULL },
 };
