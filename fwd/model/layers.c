@@ -89,19 +89,32 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	e->normalise = rule->normalise;
 	e->weighted = rule->weighted;
 	e->scale = e->scale_shared = 1;
-	e->groups = e->groups_used = 1;
 	if (rule->reads_gating && key_size(m, "expert_gating_func", 0, 4, &gating, w) < 0)
 		return -1;
 	if (gating)
 		e->gating = (enum gating)(gating - 1);
 	if ((rule->reads_weights && key_flag(m, "expert_weights_norm", &e->normalise, w) < 0)
 	    || ((rule->reads_weights || rule->reads_scale)
-	    && key_float(m, "expert_weights_scale", 0, 1e6, &e->scale, w) < 0)
-	    || key_size(m, "expert_group_count", 0, e->n, &e->groups, w) < 0
-	    || (e->groups > 1 && key_required(m, "expert_group_used_count", 1, e->groups, &e->groups_used, w) < 0))
+	    && key_float(m, "expert_weights_scale", 0, 1e6, &e->scale, w) < 0))
 		return -1;
 	e->scale = e->scale > 0 ? e->scale : 1;
-	e->groups = e->groups ? e->groups : 1;
+	return 0;
+}
+
+/* How many experts there are and each row uses, and in how many groups. *used stays 0 if it differs by layer. */
+static int read_counts(struct model *m, int by_layer, size_t *used, struct why *w)
+{
+	struct experts *e = &m->experts;
+
+	e->groups = e->groups_used = 0;
+	if (key_size(m, "expert_count", 0, EXPERTS_MAX, &e->n, w) < 0
+	    || key_size(m, "expert_group_count", 0, e->n ? e->n - 1 : 0, &e->groups, w) < 0
+	    || (!by_layer && (e->n ? key_required : key_size)(m, "expert_used_count", e->n > 0, e->n, used, w) < 0))
+		return -1;
+	e->groups = size_max(e->groups, 1);
+	if (e->groups > 1 && key_required(m, "expert_group_used_count", 1, e->groups - 1, &e->groups_used, w) < 0)
+		return -1;
+	e->groups_used = size_max(e->groups_used, 1);
 	if (e->n % e->groups == 0)
 		return 0;
 	why(w, "%s: %zu does not divide the %zu experts", key_name(m, "expert_group_count").s, e->groups, e->n);
@@ -126,8 +139,7 @@ static int read_expert_sizes(struct model *m, size_t il, int by_layer, struct ex
 	return key_fault(m, w);
 }
 
-/* Every layer with a router has experts. The keys of the numbers are checked even if the family has none, as in
- * llama.cpp. */
+/* Every layer with a router has experts. The counts are checked even if the family has none, as in llama.cpp. */
 static int read_experts(struct model *m, struct why *w)
 {
 	struct experts *e = &m->experts;
@@ -135,8 +147,7 @@ static int read_experts(struct model *m, struct why *w)
 	int by_layer = used && used->type == GGUF_ARRAY;
 	struct expert_sizes sizes = { 0 };
 
-	if (key_size(m, "expert_count", 0, EXPERTS_MAX, &e->n, w) < 0
-	    || (e->n && !by_layer && key_required(m, "expert_used_count", 1, e->n, &sizes.used, w) < 0))
+	if (read_counts(m, by_layer, &sizes.used, w) < 0)
 		return -1;
 	if (!m->family->has_experts) {
 		key_unused(m, "expert_count", 0);
