@@ -38,9 +38,9 @@ BASE = why io out visible bytes slurp lines cli guard quote clock grow slots sor
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
 STREAM = frame card stop sequences
-GGUF = gguf gguf_parse gguf_get gguf_set gguf_hash formats blocks grids
-VOCAB = align vocab read known special merge ranks words names prefixes pretok pretok_table unicode unicode_table spm \
-	bpe rwkv ugm wpm plamo2 whitespace dna
+GGUF = architecture gguf gguf_parse gguf_get gguf_set gguf_hash formats blocks grids
+VOCAB = align vocab read keys known special merge merges ranks words names prefixes pretok pretok_table unicode \
+	unicode_table spm bpe rwkv ugm wpm plamo2 whitespace dna
 PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat

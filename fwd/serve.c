@@ -23,11 +23,12 @@ enum { HEAD_ROWS = 128 };
  * BOS and no end-of-generation ids. A vocabulary that cannot be opened is an error. */
 static int own_card(const struct model *m, struct card *card, struct why *w)
 {
+	struct why unsupported;
 	struct vocab *vocab;
 
 	memset(card, 0, sizeof *card);
 	card->bos = -1;
-	if (vocab_supported(m->gguf)) {
+	if (vocab_supported(m->gguf, &unsupported)) {
 		vocab = vocab_open(m->gguf, VOCAB_PIECES, w);
 		if (!vocab)
 			return -1;

@@ -183,8 +183,9 @@ static void user_defined_unigrams(void)
 /* What the file says of the map. */
 static void damaged_maps(void)
 {
-	static const unsigned char maps[][9] = { { 4 }, { 5, 0, 0, 0, 1, 2, 3, 4, 0 }, { 4, 0, 0, 0, 1, 2, 3, 4, 5 } };
-	static const size_t lengths[] = { 1, 9, 9 };
+	static const unsigned char maps[][9] = { { 4 }, { 5, 0, 0, 0, 1, 2, 3, 4, 0 }, { 4, 0, 0, 0, 1, 2, 3, 4, 5 },
+		{ 3, 0, 0, 0, 0, 0, 0, 0, 0 }, { 0 } };
+	static const size_t lengths[] = { 1, 9, 9, 9, 0 };
 	struct mkgguf *m;
 
 	for (size_t i = 0; i < COUNT(maps); i++) {
@@ -201,32 +202,42 @@ static void damaged_maps(void)
 	holds(!open_made(m) && strstr(w.text, "not an array of bytes"), "a map of numbers");
 }
 
-/* Maps of random nodes, which point anywhere: no crash, and all of the text is read. */
+/* Writes a map of random nodes, which point anywhere in the map, but for the node `outside`: each is a value, or has
+ * the label that leads to it from a base of 0. */
+static void put_random_map(struct mkgguf *m, uint64_t seed, uint32_t outside)
+{
+	enum { NODES = 300, TEXTS = 40 };
+	static uint32_t map[1 + NODES];
+	static unsigned char texts[TEXTS];
+
+	for (uint32_t i = 0; i < NODES; i++) {
+		uint32_t r = (uint32_t)mkrandom(seed, i), to = i == outside ? NODES : (r >> 8) % NODES,
+			text = i == outside ? TEXTS : (r >> 8) % TEXTS;
+
+		map[1 + i] = r % 4 == 0 ? 1u << 31 | text : (to ^ i) << 10 | (r & 1) << 8 | (i & 0xff);
+	}
+	map[0] = 4 * NODES;
+	for (size_t i = 0; i < TEXTS - 1; i++)
+		texts[i] = (unsigned char)mkrandom(seed, NODES + i);
+	mkgguf_array(m, "tokenizer.ggml.precompiled_charsmap", GGUF_U8, sizeof map + TEXTS);
+	le_convert(map, 4, 1 + NODES);
+	mkgguf_add_bytes(m, map, sizeof map);
+	mkgguf_add_bytes(m, texts, TEXTS);
+}
+
+/* No crash, and all of the text is read; a node that points outside is an error. */
 static void random_maps(void)
 {
-	enum { NODES = 300, TEXTS = 40, BYTES = 4 * (NODES + 1) + TEXTS };
-	static unsigned char map[BYTES];
 	char text[200];
 	struct ids ids = { 0 };
-	int ok = 1;
+	int ok = 1, refused = 1;
 
 	for (uint64_t round = 0; round < 50; round++) {
 		struct mkgguf *m = begin("t5", NULL);
 		struct vocab *v;
 
 		put_tokens(m, unigrams, COUNT(unigrams));
-		for (size_t i = 0; i < BYTES - 1; i++)
-			map[i] = (unsigned char)mkrandom(round, i);
-		/* Half of the nodes have the label that leads to them from a base of 0, and a small offset. */
-		for (size_t i = 1; i <= NODES; i++)
-			if (mkrandom(round, 7000 + i) & 1) {
-				map[4 * i] = (unsigned char)(i - 1);
-				map[4 * i + 2] = (unsigned char)(mkrandom(round, 9000 + i) & 3);
-				map[4 * i + 3] = 0;
-			}
-		memcpy(map, (const unsigned char[]){ 4 * NODES & 255, 4 * NODES >> 8, 0, 0 }, 4);
-		mkgguf_array(m, "tokenizer.ggml.precompiled_charsmap", GGUF_U8, BYTES);
-		mkgguf_add_bytes(m, map, BYTES);
+		put_random_map(m, round, UINT32_MAX);
 		v = open_made(m);
 		for (uint64_t k = 0; k < 20; k++) {
 			for (size_t i = 0; i < sizeof text; i++)
@@ -235,7 +246,14 @@ static void random_maps(void)
 			ok &= v && !vocab_encode(v, text, sizeof text, 0, &ids, &w);
 		}
 		vocab_close(v);
+		m = begin("t5", NULL);
+		put_tokens(m, unigrams, COUNT(unigrams));
+		put_random_map(m, round, (uint32_t)round * 5);
+		v = open_made(m);
+		refused &= !v && strstr(w.text, "tokenizer.ggml.precompiled_charsmap: damaged");
+		vocab_close(v);
 	}
+	holds(refused, "maps that point outside themselves");
 	holds(ok, "random maps");
 	free(ids.id);
 }
@@ -327,6 +345,13 @@ static void unigrams_against_slow(void)
 	free(slow.id);
 }
 
+static void put_scores(struct mkgguf *m, size_t n)
+{
+	mkgguf_array(m, "tokenizer.ggml.scores", GGUF_F32, n);
+	for (size_t i = 0; i < n; i++)
+		mkgguf_add_f32(m, 0);
+}
+
 /* Tokens as long as are allowed, each the beginning of the next, on a text of one letter. */
 static void nested_tokens(const char *model)
 {
@@ -340,6 +365,7 @@ static void nested_tokens(const char *model)
 	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, NESTED);
 	for (size_t i = 1; i <= NESTED; i++)
 		mkgguf_add_text(m, text, i);
+	put_scores(m, NESTED);
 	mkgguf_u32(m, "tokenizer.ggml.eos_token_id", 0);
 	mkgguf_u32(m, "tokenizer.ggml.bos_token_id", 0);
 	mkgguf_u32(m, "tokenizer.ggml.seperator_token_id", 0);
@@ -350,6 +376,7 @@ static void nested_tokens(const char *model)
 	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, 2);
 	mkgguf_add_text(m, text, PREFIXES_LONGEST);
 	mkgguf_add_text(m, text, PREFIXES_LONGEST + 1);
+	put_scores(m, 2);
 	mkgguf_u32(m, "tokenizer.ggml.eos_token_id", 0);
 	mkgguf_u32(m, "tokenizer.ggml.bos_token_id", 0);
 	mkgguf_u32(m, "tokenizer.ggml.seperator_token_id", 0);

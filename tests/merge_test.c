@@ -78,7 +78,7 @@ static void merge_slowly(const struct gguf_value *tokens, const struct gguf_valu
 
 static void against_slow(void)
 {
-	struct mkgguf *m = mkgguf_open();
+	struct mkgguf *m = begin_of("llama");
 	const struct gguf_value *tokens, *merges;
 	struct ids fast = { 0 }, slow = { 0 };
 	struct vocab *v;
@@ -149,7 +149,7 @@ static void long_words(void)
 	static const char *const parts[] = { "the", "and", "ing", "a", "tion", "on", "he", "e" };
 	static char word[LENGTH + 8];
 	static int32_t slow[LENGTH];
-	struct mkgguf *m = mkgguf_open();
+	struct mkgguf *m = begin_of("llama");
 	struct ids fast = { 0 };
 	struct vocab *v;
 
@@ -210,14 +210,14 @@ static void bytes_come_back(struct vocab *v, int flags, unsigned mask, const cha
 
 static void round_trips(void)
 {
-	struct mkgguf *m = mkgguf_open();
+	struct mkgguf *m = begin_of("llama");
 	struct vocab *v;
 
 	mkvocab_bpe(m, "qwen2", 2000, 1, 0);
 	v = open_made(m);
 	bytes_come_back(v, VOCAB_RAW, 0xff, "any bytes through byte-level BPE");
 	vocab_close(v);
-	m = mkgguf_open();
+	m = begin_of("llama");
 	mkvocab_plain(m, "llama", 2000, 1, 1);
 	v = open_made(m);
 	bytes_come_back(v, VOCAB_CONTINUE, 0x7f, "any ASCII through SPM");

@@ -259,16 +259,24 @@ static void put_tokens(struct mkgguf *m, const struct pieces *p, const struct pl
 		mkgguf_add_i32(m, i == 0 ? 2 : i < 3 ? 3 : i < MKVOCAB_MIN && !rwkv ? 6 : 1);
 }
 
+/* Whether the piece is made by a merge, whose halves are those before and after its first space. */
+static int is_merged(const struct pieces *p, size_t i, const struct plain *plain)
+{
+	const struct piece *left = &p->list[p->list[i].left];
+
+	return p->list[i].n > 1 && (plain->escapes || !memchr(left->s + 1, ' ', left->n - 1u));
+}
+
 static void put_merges(struct mkgguf *m, const struct pieces *p, const struct plain *plain)
 {
 	char text[8 * LONGEST];
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < p->n; i++)
-		n += p->list[i].n > 1;
+		n += (uint64_t)is_merged(p, i, plain);
 	mkgguf_array(m, "tokenizer.ggml.merges", GGUF_STRING, n);
 	for (size_t i = 0; i < p->n; i++)
-		if (p->list[i].n > 1) {
+		if (is_merged(p, i, plain)) {
 			size_t at = spell_plain(&p->list[p->list[i].left], plain, text);
 
 			text[at++] = ' ';

@@ -188,14 +188,14 @@ static void each_line(struct vocab *v, const char *vocab, const char *kind,
 
 static void check_vocab(const char *path, const char *vocab)
 {
-	struct why w;
+	struct why w, ignored;
 	struct gguf *g = gguf_open(path, 0, &w);
 	struct vocab *v = g ? vocab_open(g, VOCAB_ENCODE, &w) : NULL;
 
 	if (v) {
 		each_line(v, vocab, "ids", check_ids);
 		each_line(v, vocab, "detok", check_pieces);
-	} else if (g && !vocab_supported(g)) {
+	} else if (g && !vocab_supported(g, &ignored)) {
 		check_skip("%s", w.text);
 	} else {
 		result(0, vocab, "", "", w.text);

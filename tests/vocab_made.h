@@ -55,13 +55,26 @@ static inline void put_tokens(struct mkgguf *m, const struct token_row *t, size_
 		mkgguf_add_f32(m, t[i].score);
 }
 
-static inline struct mkgguf *begin(const char *model, const char *pre)
+static inline struct mkgguf *begin_of(const char *architecture)
 {
 	struct mkgguf *m = mkgguf_open();
 
+	mkgguf_text(m, "general.architecture", architecture);
+	return m;
+}
+
+static inline void put_kind(struct mkgguf *m, const char *model, const char *pre)
+{
 	mkgguf_text(m, "tokenizer.ggml.model", model);
 	if (pre)
 		mkgguf_text(m, "tokenizer.ggml.pre", pre);
+}
+
+static inline struct mkgguf *begin(const char *model, const char *pre)
+{
+	struct mkgguf *m = begin_of("llama");
+
+	put_kind(m, model, pre);
 	return m;
 }
 

@@ -1,5 +1,6 @@
 /* vocab_test: lib/vocab and its pre-tokenizers on vocabularies made here, with a case for each rule. merge_test and
  * special_test compare with slow implementations. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,9 +63,9 @@ static void spm(void)
 		"phi-3 drops white space after most special tokens");
 	vocab_close(v);
 
-	m = begin("llama", NULL);
+	m = begin_of("nomic-bert-moe");
+	put_kind(m, "llama", NULL);
 	put_tokens(m, spm_tokens, sizeof spm_tokens / sizeof *spm_tokens);
-	mkgguf_text(m, "general.architecture", "nomic-bert-moe");
 	mkgguf_text(m, "general.name", "phi3");
 	v = open_made(m);
 	ids_are(v, "a</s> a", VOCAB_CONTINUE | VOCAB_SPECIAL, "6 2 5 11", "but not in a model whose mask takes it");
@@ -227,30 +228,44 @@ static void overlong(void)
 	vocab_close(v);
 }
 
-static void wrong(void)
+/* A vocabulary of the tokens above, with this value for a key. */
+static struct vocab *open_with(const char *key, uint32_t value)
 {
-	static const struct {
-		const char *key;
-		uint32_t value;
-	} ids[] = { { "tokenizer.ggml.bos_token_id", 16 }, { "tokenizer.ggml.eos_token_id", UINT32_MAX },
-		{ "tokenizer.ggml.eot_token_id", UINT32_MAX }, { "tokenizer.ggml.eom_token_id", 16 },
-		{ "tokenizer.ggml.prefix_token_id", UINT32_MAX }, { "tokenizer.ggml.fim_pad_token_id", 99 } };
+	struct mkgguf *m = begin("gpt2", "gpt-2");
+
+	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
+	put_merges(m, bpe_merges, 1);
+	mkgguf_u32(m, key, value);
+	return open_made(m);
+}
+
+static void wrong_ids(void)
+{
+	static const char *const keys[] = { "bos", "eos", "eot", "eom", "unknown", "seperator", "padding", "cls",
+		"mask", "fim_pre", "fim_suf", "fim_mid", "fim_pad", "fim_rep", "fim_sep", "prefix", "suffix",
+		"middle" };
+	char key[64];
 	struct card card = { 0 };
-	struct mkgguf *m;
 	struct vocab *v;
 
-	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-		m = begin("gpt2", "gpt-2");
-		put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
-		put_merges(m, bpe_merges, 1);
-		mkgguf_u32(m, ids[i].key, ids[i].value);
-		v = open_made(m);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		snprintf(key, sizeof key, "tokenizer.ggml.%s_token_id", keys[i]);
+		v = open_with(key, UINT32_MAX);
 		if (v)
 			vocab_card(v, &card);
 		holds(v && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 &&
-			vocab_rules(v)->eos == 11, "an id outside the vocabulary counts as none");
+			vocab_rules(v)->eos == 11, "4294967295 is no id");
+		vocab_close(v);
+		v = open_with(key, 16);
+		holds(!v && strstr(w.text, "16 is not an id of the vocabulary, 0 to 15"), key);
 		vocab_close(v);
 	}
+}
+
+static void wrong(void)
+{
+	struct mkgguf *m;
+
 	m = begin("gpt2", "surprise");
 	put_tokens(m, bpe_tokens, 4);
 	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.pre: \"surprise\""), "an unknown pre-tokenizer");
@@ -268,7 +283,7 @@ static void wrong(void)
 	mkgguf_add_text(m, "b", 1);
 	mkgguf_array(m, "tokenizer.ggml.token_type", GGUF_I32, 1);
 	mkgguf_add_i32(m, 1);
-	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.token_type: 1 types for 2 tokens"),
+	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.token_type: 1 elements for 2 tokens"),
 		"types and tokens of different numbers");
 }
 
@@ -289,15 +304,69 @@ static void refused(struct mkgguf *m, const char *reason)
 	vocab_close(v);
 }
 
+/* A vocabulary of three tokens without scores or merges. */
+static void put_few(struct mkgguf *m, const char *model)
+{
+	put_kind(m, model, NULL);
+	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, 3);
+	mkgguf_add_text(m, "a", 1);
+	mkgguf_add_text(m, "b", 1);
+	mkgguf_add_text(m, "ab", 2);
+}
+
 static struct mkgguf *begin_damaged(const char *model)
 {
-	static const struct token_row tokens[] = { { "a", 1, 0 }, { "b", 1, 0 }, { "ab", 1, 0 } };
-	struct mkgguf *m = begin(model, NULL);
+	struct mkgguf *m = begin_of("llama");
 
-	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, 3);
-	for (size_t i = 0; i < 3; i++)
-		mkgguf_add_text(m, tokens[i].text, strlen(tokens[i].text));
+	put_few(m, model);
 	return m;
+}
+
+/* Scores and types that are no scores and types, in vocabularies that use them and in one that does not. */
+static void wrong_columns(void)
+{
+	static const float scores[] = { NAN, INFINITY, -INFINITY };
+	static const int32_t types[] = { 7, 99, -1 };
+	char reason[80];
+	struct mkgguf *m;
+
+	for (int i = 0; i < 3; i++) {
+		m = begin_damaged(i == 2 ? "rwkv" : "t5");
+		mkgguf_array(m, "tokenizer.ggml.scores", GGUF_F32, 3);
+		for (int k = 0; k < 3; k++)
+			mkgguf_add_f32(m, k == i ? scores[i] : -1);
+		snprintf(reason, sizeof reason, "tokenizer.ggml.scores: number %d: not finite", i);
+		refused(m, reason);
+		m = begin_damaged("rwkv");
+		mkgguf_array(m, "tokenizer.ggml.token_type", GGUF_I32, 3);
+		for (int k = 0; k < 3; k++)
+			mkgguf_add_i32(m, k == i ? types[i] : k);
+		snprintf(reason, sizeof reason, "tokenizer.ggml.token_type: number %d: %d is not a type", i, types[i]);
+		refused(m, reason);
+	}
+}
+
+/* Halves that are not characters, tokens, or made by another merge, whether that comes before or after. */
+static void unknown_halves(void)
+{
+	static const char *const merges[] = { "b ab", "bab a", "c d", "ab \xc3\xa9", "e \xe2\x82\xac", "cd b" };
+	static const char *const bad[] = { "a ba", "aba b", "ab cd", "\xc3\xa9\xc3\xa9 a", "a b c" };
+	const char *list[7];
+	struct mkgguf *m;
+	struct vocab *v;
+
+	memcpy(list, merges, sizeof merges);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		m = begin_damaged("gpt2");
+		list[2] = bad[i];
+		put_merges(m, list, 6);
+		refused(m, i == 2 ? "merges: number 2: \"cd\" is not a token" : "merges: number 2: \"");
+	}
+	m = begin_damaged("gpt2");
+	put_merges(m, merges, 6);
+	v = open_made(m);
+	holds(v != NULL, "halves that are known");
+	vocab_close(v);
 }
 
 static void damaged(void)
@@ -317,7 +386,11 @@ static void damaged(void)
 		refused(m, "tokenizer.ggml.merges: number 0");
 	}
 	for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
-		m = begin_damaged("gpt2");
+		m = begin_of("llama");
+		put_kind(m, "gpt2", NULL);
+		mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, 2);
+		mkgguf_add_text(m, sound[i], strcspn(sound[i], " "));
+		mkgguf_add_text(m, strchr(sound[i], ' ') + 1, strlen(strchr(sound[i], ' ') + 1));
 		put_merges(m, &sound[i], 1);
 		v = open_made(m);
 		holds(v != NULL, sound[i]);
@@ -339,20 +412,30 @@ static void damaged(void)
 	mkgguf_array(m, "tokenizer.ggml.scores", GGUF_F32, 2);
 	for (int i = 0; i < 2; i++)
 		mkgguf_add_f32(m, 0);
-	refused(m, "tokenizer.ggml.scores: 2 scores for 3 tokens");
-	m = begin_damaged("llama");
+	refused(m, "tokenizer.ggml.scores: 2 elements for 3 tokens");
+	wrong_columns();
+	unknown_halves();
+	refused(begin_damaged("llama"), "tokenizer.ggml.scores: missing");
+	refused(begin_damaged("t5"), "tokenizer.ggml.scores: missing");
+	refused(begin_damaged("plamo2"), "tokenizer.ggml.scores: missing");
+	m = mkgguf_open();
 	mkgguf_u32(m, "general.architecture", 1);
+	put_few(m, "llama");
 	refused(m, "general.architecture: not a string");
+	m = mkgguf_open();
+	put_few(m, "llama");
+	refused(m, "general.architecture: missing");
+	m = begin_of("llamas");
+	put_few(m, "llama");
+	refused(m, "general.architecture: \"llamas\" is not supported");
 	m = begin_damaged("llama");
 	mkgguf_u32(m, "general.name", 1);
 	refused(m, "general.name: not a string");
 	m = begin_damaged("llama");
-	mkgguf_text(m, "general.architecture", "llama");
 	mkgguf_text(m, "llama.vocab_size", "3");
 	refused(m, "llama.vocab_size: not an integer");
 	m = begin_damaged("gpt2");
 	put_merges(m, &sound[0], 1);
-	mkgguf_text(m, "general.architecture", "llama");
 	mkgguf_u32(m, "llama.vocab_size", 2);
 	v = open_made(m);
 	holds(v != NULL, "a vocabulary with another size in vocab_size");
@@ -418,6 +501,7 @@ int main(void)
 	gemma4();
 	repeated();
 	overlong();
+	wrong_ids();
 	wrong();
 	damaged();
 	pretokenizers();

@@ -93,6 +93,8 @@ static struct gguf *open_vocabulary(void)
 	struct gguf *g = gguf_open(c.argv[0], 0, &w);
 
 	must(!g || !(t.vocab = vocab_open(g, t.decimal ? VOCAB_PIECES : VOCAB_ENCODE, &w)));
+	if (vocab_warning(t.vocab))
+		cli_warn(&c, "%s: %s", c.argv[0], vocab_warning(t.vocab));
 	vocab_card(t.vocab, &t.card);
 	if (t.bos == ADD_ALWAYS && t.card.bos < 0)
 		cli_die(&c, "%s: the vocabulary has no BOS token", c.argv[0]);

@@ -90,6 +90,8 @@ static void check_tok(struct finder *f)
 	if (v) {
 		vocab_card(v, &card);
 		note_ids(f, g, card.n_vocab);
+		if (vocab_warning(v))
+			out_print("%s: %s\n", f->check->path, vocab_warning(v));
 	}
 	if (!v || vocab_encode(v, "some text", 9, 0, &ids, &w))
 		report_why(f, &w);
@@ -108,17 +110,6 @@ static void check_types(struct finder *f, const struct model *m)
 	for (uint64_t i = 0; i < m->gguf->n_tensors; i++)
 		if (m->gguf->tensors[i].data && model_check_type(&m->gguf->tensors[i], &w) < 0)
 			report(f, w.text);
-}
-
-/* fwd can run a file with an unsupported kind of vocabulary, but not one whose vocabulary is damaged. */
-static void check_card(struct finder *f, const struct model *m)
-{
-	struct why w;
-	struct vocab *v = vocab_supported(m->gguf) ? vocab_open(m->gguf, VOCAB_PIECES, &w) : NULL;
-
-	if (!v && vocab_supported(m->gguf))
-		report_why(f, &w);
-	vocab_close(v);
 }
 
 /* Builds the plan, which asks for each tensor. If sizes had to be replaced, they may be too large for a plan. */
@@ -144,7 +135,6 @@ static void check_fwd(struct finder *f)
 		report_why(f, &w);
 		return;
 	}
-	check_card(f, m);
 	if (m->ready)
 		check_plan(f, m);
 	else

@@ -267,9 +267,9 @@ static int check_set(struct model *m, struct why *w)
 	return key ? why(w, "--set: %s: not a key of architecture %s", key, m->arch) : 0;
 }
 
-static int check_merges(struct model *m, struct why *w)
+static int check_vocabulary(struct model *m, struct why *w)
 {
-	return vocab_check_merges(m->gguf, w);
+	return vocab_check(m->gguf, w);
 }
 
 typedef int reader(struct model *m, struct why *w);
@@ -294,7 +294,8 @@ static int read_all(struct model *m, struct why *w)
 {
 	static reader *const architecture[] = { read_architecture, check_causal, read_sizes, layers_read,
 		keys_note_unused, read_epsilon, NULL };
-	static reader *const vocabulary[] = { read_vocabulary, read_mask, check_others, check_merges, check_set, NULL };
+	static reader *const vocabulary[] = { read_vocabulary, read_mask, check_others, check_vocabulary, check_set,
+		NULL };
 	int failed;
 
 	m->used = calloc(m->gguf->n_tensors + 1, 1);

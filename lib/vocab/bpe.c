@@ -217,11 +217,11 @@ int bpe_encode(struct vocab *v, const char *text, size_t n, int flags, struct id
 	return words_flush(v, out, w);
 }
 
-#define BPE(name, expression) { \
+#define BPE(name, expression, end) { \
 	.model = name, .pre = expression, .flags = KIND_PRETOK | KIND_REPAIRS, \
-	.rules = { .bos = 11, .eos = 11, .unknown = -1 }, \
+	.rules = { .bos = end, .eos = end, .unknown = -1 }, \
 	.open = bpe_open, .mark = bpe_mark, .index = words_index, .encode = bpe_encode, \
 	.encode_word = bpe_word }
 
-const struct kind bpe_kind = BPE("gpt2", NULL);
-const struct kind gemma4_kind = BPE("gemma4", "gemma4");
+const struct kind bpe_kind = BPE("gpt2", NULL, 11);
+const struct kind gemma4_kind = BPE("gemma4", "gemma4", -1);

@@ -14,7 +14,7 @@ static const int64_t unknown_cost = 10000000, far = INT64_MAX;
 /* `far`: the token is not used. */
 static union weight cost(const struct vocab *v, int32_t id)
 {
-	double score = v->scores ? le_float(v->scores + 4 * (size_t)id) * 1e4 : 0;
+	double score = vocab_score(v, (uint32_t)id) * 1e4;
 
 	return (union weight){ .cost = score > -2e7 && score < INT32_MAX ? -(int64_t)round(score) : far };
 }
@@ -102,7 +102,7 @@ static int open_plamo2(struct vocab *v, struct why *w)
 }
 
 const struct kind plamo2_kind = {
-	.model = "plamo2", .flags = KIND_BYTES | KIND_NO_ENDS | KIND_REPAIRS | KIND_ABOVE | KIND_PRINTS,
+	.model = "plamo2", .flags = KIND_BYTES | KIND_SCORES | KIND_NO_ENDS | KIND_REPAIRS | KIND_ABOVE | KIND_PRINTS,
 	.rules = { .bos = 1, .eos = 2, .unknown = -1 },
 	.open = open_plamo2, .mark = mark, .index = index_tokens, .types = ~(1u << VOCAB_BYTE),
 	.encode = encode

@@ -22,7 +22,8 @@ enum {                          /* flags of a kind */
 	KIND_NO_ENDS = 8,       /* neither BOS nor EOS is ever added */
 	KIND_REPAIRS = 16,      /* reads each byte that is not UTF-8 as U+FFFD */
 	KIND_ABOVE = 32,        /* but keeps sequences above U+10FFFF */
-	KIND_PRINTS = 64        /* unused tokens print */
+	KIND_PRINTS = 64,       /* unused tokens print */
+	KIND_SCORES = 128       /* the scores decide how a text is divided */
 };
 
 /* A kind of vocabulary. */
@@ -132,9 +133,10 @@ struct vocab {
 	const struct kind *kind;
 	int plain, bytes;                       /* KIND_PLAIN, KIND_BYTES, or for BPE those of the pre-tokenizer */
 	const struct pretok *pretok;            /* BPE */
+	int lacks_pre;                          /* the default, because the file names none */
 	const struct gguf_value *merges;        /* BPE; NULL: none */
-	const unsigned char *types;             /* 32-bit integers as in the file, or NULL: all are normal */
-	const unsigned char *scores;            /* F32 as in the file, or NULL */
+	const struct gguf_value *types;         /* 32-bit integers, or NULL: all are normal */
+	const struct gguf_value *scores;        /* F32, or NULL */
 	struct charsmap charsmap;
 	int add_space, merge_spaces;            /* UGM */
 	int lowercase, strip_accents;           /* as tokenizer.ggml.normalizer says */
@@ -157,9 +159,15 @@ static inline struct gguf_string vocab_token(const struct vocab *v, int32_t id)
 /* The type of a token as the file says: llama.cpp prepares some encoders before it corrects the types. */
 static inline enum vocab_type vocab_given_type(const struct vocab *v, uint32_t id)
 {
-	uint32_t type = v->types ? le32(v->types + 4 * (size_t)id) : VOCAB_NORMAL;
+	uint32_t type = v->types ? le32(v->types->data + 4 * (size_t)id) : VOCAB_NORMAL;
 
 	return type <= VOCAB_BYTE ? (enum vocab_type)type : 0;
+}
+
+/* 0 without scores. */
+static inline float vocab_score(const struct vocab *v, uint32_t id)
+{
+	return v->scores ? le_float(v->scores->data + 4 * (size_t)id) : 0;
 }
 
 /* ---- vocab.c ---- */
@@ -183,9 +191,19 @@ int vocab_reserve_lattice(struct vocab *v, size_t n, struct why *w);
 /* Fills v, whose g is set, from the file's metadata, and checks all of it. */
 int vocab_read(struct vocab *v, struct why *w);
 
-/* Reads the id that a key names. Without the key, or if its value is outside the vocabulary, *id keeps the caller's
- * default, which becomes -1 if it is outside, too. (As in llama.cpp: some files have 4294967295.) */
+/* ---- keys.c ---- */
+
+/* Reads the id that a key names. Without the key, or if its value is 4294967295, which converters write where there is
+ * none, *id keeps the caller's default, which becomes -1 if it is outside the vocabulary. */
 int vocab_read_id(const struct vocab *v, const char *key, int32_t *id, struct why *w);
+
+/* Checks the ids, flags and sizes that any program may need, and the name of the architecture. */
+int keys_check(const struct vocab *v, struct why *w);
+
+/* ---- merges.c ---- */
+
+/* Reads v->merges of a kind that has a pre-tokenizer, and checks them. */
+int merges_read(struct vocab *v, struct why *w);
 
 /* ---- known.c ---- */
 

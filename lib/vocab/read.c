@@ -3,7 +3,7 @@
 #include "priv.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -28,7 +28,8 @@ static int read_pretok(struct vocab *v, struct why *w)
 		return 0;
 	if (v->kind->pre)
 		pre = (struct gguf_string){ v->kind->pre, strlen(v->kind->pre) };
-	else if (!pre.n)
+	v->lacks_pre = !pre.n;
+	if (v->lacks_pre)
 		pre = (struct gguf_string){ "default", 7 };
 	v->pretok = pretok_find(pre.s, pre.n);
 	if (!v->pretok)
@@ -63,9 +64,40 @@ static int read_kind(struct vocab *v, struct why *w)
 	return 0;
 }
 
+/* An array with an element for each token; *out stays as it is if there is none. */
+static int read_column(const struct vocab *v, const char *key, uint32_t of, const struct gguf_value **out,
+	struct why *w)
+{
+	int found = gguf_array(v->g, key, of, out, w);
+
+	if (found > 0 && (*out)->n != v->tokens.n)
+		return why(w, "%s: %" PRIu64 " elements for %u tokens", key, (*out)->n, v->tokens.n);
+	return found < 0 ? -1 : 0;
+}
+
+static int read_types(struct vocab *v, struct why *w)
+{
+	static const char key[] = "tokenizer.ggml.token_type";
+	const struct gguf_value *given = gguf_find(v->g, key);
+
+	if (read_column(v, key, given && given->of == GGUF_U32 ? GGUF_U32 : GGUF_I32, &v->types, w))
+		return -1;
+	v->type = malloc(v->tokens.n);
+	if (!v->type)
+		return why(w, "out of memory");
+	for (uint32_t i = 0; i < v->tokens.n; i++) {
+		uint32_t type = v->types ? le32(v->types->data + 4 * (size_t)i) : VOCAB_NORMAL;
+
+		if (type > VOCAB_BYTE)
+			return why(w, "%s: number %u: %" PRId32 " is not a type of tokens", key, i, (int32_t)type);
+		v->type[i] = (unsigned char)type;
+	}
+	return 0;
+}
+
 static int read_tokens(struct vocab *v, struct why *w)
 {
-	const struct gguf_value *tokens, *types = gguf_find(v->g, "tokenizer.ggml.token_type");
+	const struct gguf_value *tokens;
 	int found = gguf_array(v->g, "tokenizer.ggml.tokens", GGUF_STRING, &tokens, w);
 
 	if (found <= 0)
@@ -73,31 +105,10 @@ static int read_tokens(struct vocab *v, struct why *w)
 	if (!tokens->n || tokens->n > FRAME_VOCAB_MAX)
 		return why(w, "tokenizer.ggml.tokens: %" PRIu64 " tokens (1 to %d are allowed)", tokens->n,
 			FRAME_VOCAB_MAX);
-	if (types && (types->type != GGUF_ARRAY || (types->of != GGUF_I32 && types->of != GGUF_U32)))
-		return why(w, "tokenizer.ggml.token_type: not an array of 32-bit integers");
-	if (types && types->n != tokens->n)
-		return why(w, "tokenizer.ggml.token_type: %" PRIu64 " types for %" PRIu64 " tokens", types->n,
-			tokens->n);
 	if (names_open(&v->tokens, tokens, w))
 		return -1;
-	v->type = malloc(v->tokens.n);
 	v->pieces = malloc((size_t)(tokens->end - tokens->data) + 1);   /* pages of unprinted pieces stay untouched */
-	if (!v->type || !v->pieces)
-		return why(w, "out of memory");
-	v->types = types ? types->data : NULL;
-	for (uint32_t i = 0; i < v->tokens.n; i++)
-		v->type[i] = (unsigned char)vocab_given_type(v, i);
-	return 0;
-}
-
-int vocab_read_id(const struct vocab *v, const char *key, int32_t *id, struct why *w)
-{
-	int64_t given = -1, n = v->tokens.n;
-
-	if (gguf_integer(v->g, key, INT64_MIN, INT64_MAX, &given, w) < 0)
-		return -1;
-	*id = (int32_t)(given >= 0 && given < n ? given : *id < n ? *id : -1);
-	return 0;
+	return v->pieces ? 0 : why(w, "out of memory");
 }
 
 static int read_rules(struct vocab *v, struct why *w)
@@ -135,60 +146,21 @@ static int contains(struct gguf_string name, const char *text)
 	return 0;
 }
 
-/* A key of the model that is there and wrong is an error in every program, also where only the vocabulary is used. */
-static int check_sizes(const struct gguf *g, struct gguf_string architecture, struct why *w)
-{
-	static const struct {
-		const char *name;
-		enum { COUNT, COUNTS, REAL } kind;      /* COUNTS: an integer, or an array with one for each layer */
-	} keys[] = {
-		{ "context_length", COUNT }, { "embedding_length", COUNT }, { "block_count", COUNT },
-		{ "feed_forward_length", COUNTS },
-		{ "attention.head_count", COUNTS }, { "attention.head_count_kv", COUNTS },
-		{ "attention.layer_norm_rms_epsilon", REAL }, { "attention.layer_norm_epsilon", REAL },
-		{ "rope.freq_base", REAL },
-	};
-	char key[128];
-	int64_t count;
-	double real;
-
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const struct gguf_value *v;
-
-		snprintf(key, sizeof key, "%.*s.%s", GGUF_SHOWN(architecture), keys[i].name);
-		v = gguf_find(g, key);
-		if (!v || (keys[i].kind == COUNTS && v->type == GGUF_ARRAY))
-			continue;
-		if ((keys[i].kind == REAL ? gguf_real(g, key, &real, w)
-			: gguf_integer(g, key, 0, UINT32_MAX, &count, w)) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* The model's name, and checks of sizes. */
-static int read_model(struct vocab *v, struct why *w)
+/* What the names of the model and of its architecture say. */
+static int read_names(struct vocab *v, struct why *w)
 {
 	const struct gguf_tensor *embd = gguf_tensor(v->g, "token_embd.weight");
 	struct gguf_string name = { "", 0 }, architecture = { "", 0 };
-	int64_t ignored;        /* vocab_size: as in llama.cpp, the tokens themselves are counted */
-	char key[96];
 
 	if (gguf_text(v->g, "general.name", &name, w) < 0 ||
 	    gguf_text(v->g, "general.architecture", &architecture, w) < 0)
 		return -1;
-	/* These are known by their names alone. */
 	if (contains(architecture, "nomic-bert-moe") || contains(architecture, "jina-bert-v3"))
 		v->mask = "<mask>";
 	if (!v->mask && (contains(name, "phi3") || contains(name, "phi-3")))
 		v->phi3 = 1;
 	else if (!v->mask && contains(name, "modern-bert"))
 		v->mask = "[MASK]";
-	if (check_sizes(v->g, architecture, w) < 0)
-		return -1;
-	snprintf(key, sizeof key, "%.*s.vocab_size", GGUF_SHOWN(architecture));
-	if (gguf_integer(v->g, key, 0, UINT32_MAX, &ignored, w) < 0)
-		return -1;
 	if (embd && v->tokens.n > embd->dim[1])
 		return why(w, "tokenizer.ggml.tokens: %u tokens, but token_embd.weight has %" PRIu64 " rows",
 			v->tokens.n, embd->dim[1]);
@@ -197,59 +169,27 @@ static int read_model(struct vocab *v, struct why *w)
 
 static int read_scores(struct vocab *v, struct why *w)
 {
-	const struct gguf_value *scores;
-	int found = gguf_array(v->g, "tokenizer.ggml.scores", GGUF_F32, &scores, w);
-
-	if (found > 0 && scores->n != v->tokens.n)
-		return why(w, "tokenizer.ggml.scores: %" PRIu64 " scores for %u tokens", scores->n, v->tokens.n);
-	if (found > 0)
-		v->scores = scores->data;
-	return found < 0 ? -1 : 0;
-}
-
-/* A merge is two texts with a space between them. */
-static int read_merges(struct vocab *v, struct why *w)
-{
-	int found = gguf_array(v->g, "tokenizer.ggml.merges", GGUF_STRING, &v->merges, w);
-	const unsigned char *at;
-
-	if (found < 0 || !v->pretok)
-		return found < 0 ? -1 : 0;
-	if (!found && v->pretok->flags & PRETOK_MAY_NOT_MERGE)
-		return 0;
-	if (!found)
-		return why(w, "tokenizer.ggml.merges: missing");
-	at = v->merges->data;
-	for (uint64_t i = 0; !v->merges->spaced && i < v->merges->n; i++) {
-		struct gguf_string s = gguf_next_string(v->merges, &at);
-
-		if (s.n < 3 || !memchr(s.s + 1, ' ', s.n - 2))
-			return why(w, "tokenizer.ggml.merges: number %" PRIu64 ": \"%.*s\" is not a pair separated "
-				"by a space", i, GGUF_SHOWN(s));
-	}
+	if (read_column(v, "tokenizer.ggml.scores", GGUF_F32, &v->scores, w))
+		return -1;
+	if (!v->scores)
+		return v->kind->flags & KIND_SCORES ? why(w, "tokenizer.ggml.scores: missing") : 0;
+	for (uint32_t i = 0; i < v->tokens.n; i++)
+		if (!isfinite(vocab_score(v, i)))
+			return why(w, "tokenizer.ggml.scores: number %u: not finite", i);
 	return 0;
 }
 
-int vocab_supported(const struct gguf *g)
+int vocab_supported(const struct gguf *g, struct why *w)
 {
 	struct vocab v = { .g = g };
-	struct why ignored;
 
-	return read_kind(&v, &ignored) == 0;
-}
-
-int vocab_check_merges(const struct gguf *g, struct why *w)
-{
-	struct vocab v = { .g = g };
-	struct why ignored;
-
-	return read_kind(&v, &ignored) ? 0 : read_merges(&v, w);
+	return read_kind(&v, w) == 0;
 }
 
 int vocab_read(struct vocab *v, struct why *w)
 {
-	if (read_kind(v, w) || read_tokens(v, w) || read_model(v, w) || read_rules(v, w) || read_scores(v, w) ||
-	    read_merges(v, w) || known_read(v, w))
+	if (read_kind(v, w) || read_tokens(v, w) || read_types(v, w) || keys_check(v, w) || read_names(v, w) ||
+	    read_rules(v, w) || read_scores(v, w) || merges_read(v, w) || known_read(v, w))
 		return -1;
 	v->card.n_vocab = (int32_t)v->tokens.n;
 	v->card.bos = v->rules.bos;

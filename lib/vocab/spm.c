@@ -13,7 +13,8 @@
 
 static const char space[] = "\xe2\x96\x81";     /* U+2581, in the place of a space */
 
-/* For merge_rules. The cost rises as the score falls; NaN costs most. */
+/* For merge_rules. The cost rises as the score falls; NaN, which only a file
+ * that changes has, costs most. */
 static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
 	const struct vocab *v = context;
@@ -24,7 +25,7 @@ static int join(void *context, const char *s, size_t left, size_t n, struct merg
 	if (pair->id < 0)
 		return -1;
 	/* + 0: the two zeroes are equal */
-	score = v->scores ? le_float(v->scores + 4 * (size_t)pair->id) + 0.0f : 0.0f;
+	score = vocab_score(v, (uint32_t)pair->id) + 0.0f;
 	memcpy(&bits, &score, sizeof bits);
 	pair->cost = isnan(score) ? UINT32_MAX : bits >> 31 ? bits : 0x7fffffff - bits;
 	return 0;
@@ -159,7 +160,7 @@ size_t spm_piece(struct gguf_string s, char *out)
 }
 
 const struct kind spm_kind = {
-	.model = "llama", .flags = KIND_PLAIN,
+	.model = "llama", .flags = KIND_PLAIN | KIND_SCORES,
 	.rules = { .bos = 1, .eos = 2, .add_bos = 1, .space_prefix = 1, .unknown = -1 },
 	.open = open_spm, .mark = spm_mark, .index = words_index, .encode = encode, .encode_word = encode_word
 };

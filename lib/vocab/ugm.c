@@ -13,8 +13,8 @@
 #include "lib/base/size.h"
 #include "unicode.h"
 
-/* Longer sequences and replacements do not occur but in damaged maps. They are ignored, and so is all in the map that
- * points outside it. */
+/* Longer sequences and replacements do not occur but in damaged maps. They are ignored, and so is all in a map that has
+ * changed since it was checked. */
 enum { SEQUENCE_LONGEST = 256, REPLACEMENT_LONGEST = 256 };
 
 /* ---- the map: Darts' double array, of 32-bit nodes ---- */
@@ -139,11 +139,6 @@ static void mark(struct vocab *v, const char *text, size_t n, unsigned char byte
 
 /* ---- the search ---- */
 
-static float given_score(const struct vocab *v, uint32_t id)
-{
-	return v->scores ? le_float(v->scores + 4 * (size_t)id) : 0;
-}
-
 static union weight score(const struct vocab *v, int32_t id)
 {
 	int user = v->type[id] == VOCAB_USER;
@@ -151,7 +146,7 @@ static union weight score(const struct vocab *v, int32_t id)
 	/* known_read() made it a control token, but it is as likely as before. */
 	if (v->type[id] == VOCAB_CONTROL)
 		user = vocab_given_type(v, (uint32_t)id) == VOCAB_USER;
-	return (union weight){ .score = user ? 0 : given_score(v, (uint32_t)id) };
+	return (union weight){ .score = user ? 0 : vocab_score(v, (uint32_t)id) };
 }
 
 /* How long a text can be for which any sum of its tokens' scores is exact; 0 if scores are too large or too precise to
@@ -281,10 +276,22 @@ static int open_ugm(struct vocab *v, struct why *w)
 	float least = FLT_MAX;
 
 	for (uint32_t i = 0; i < v->tokens.n; i++)
-		if (vocab_given_type(v, i) == VOCAB_NORMAL && given_score(v, i) < least)
-			least = given_score(v, i);
+		if (vocab_given_type(v, i) == VOCAB_NORMAL && vocab_score(v, i) < least)
+			least = vocab_score(v, i);
 	v->encoder->unknown_score = least - 10.0f;
 	return vocab_open_set(v, &v->encoder->given_user, 1 << VOCAB_USER, 1, w) ? -1 : words_open(v, w);
+}
+
+/* Whether each node has its children, or its value, in the map, and each value is the place of a replacement. */
+static int is_sound(const struct charsmap *map)
+{
+	for (size_t i = 0; i < map->n_nodes; i++) {
+		uint32_t node = le32(map->nodes + 4 * i);
+
+		if (node >> 31 ? (node & 0x7fffffff) >= map->n_texts : (i ^ base(node)) >= map->n_nodes)
+			return 0;
+	}
+	return 1;
 }
 
 /* The map: the bytes of its nodes, the nodes, the replacements. */
@@ -298,14 +305,12 @@ static int read_map(struct vocab *v, struct why *w)
 		return 0;
 	if (map->type != GGUF_ARRAY || (map->of != GGUF_U8 && map->of != GGUF_I8))
 		return why(w, "%s: not an array of bytes", key);
-	if (!map->n)
-		return 0;
-	bytes = map->n > 4 ? le32(map->data) : 0;
-	if (bytes + 4 >= map->n || map->end[-1])
+	bytes = map->n > 4 ? le32(map->data) : 1;
+	if (bytes % 4 || bytes + 4 >= map->n || map->end[-1])
 		return why(w, "%s: damaged", key);
 	v->charsmap = (struct charsmap){ .nodes = map->data + 4, .texts = (const char *)map->data + 4 + bytes,
 		.n_nodes = (size_t)bytes / 4, .n_texts = (size_t)(map->n - 4 - bytes) };
-	return 0;
+	return is_sound(&v->charsmap) ? 0 : why(w, "%s: damaged: it points outside itself", key);
 }
 
 static int read_keys(struct vocab *v, struct why *w)
@@ -319,7 +324,8 @@ static int read_keys(struct vocab *v, struct why *w)
 }
 
 const struct kind ugm_kind = {
-	.model = "t5", .flags = KIND_PLAIN, .rules = { .bos = -1, .eos = 1, .add_eos = 1, .unknown = 2 },
+	.model = "t5", .flags = KIND_PLAIN | KIND_SCORES,
+	.rules = { .bos = -1, .eos = 1, .add_eos = 1, .unknown = 2 },
 	.read = read_keys, .open = open_ugm, .mark = mark, .index = index_tokens,
 	.types = 1 << VOCAB_NORMAL | 1 << VOCAB_USER | 1 << VOCAB_UNUSED, .encode = encode,
 	.encode_word = encode_word, .unit = read_unit

@@ -66,6 +66,11 @@ struct vocab *vocab_open(const struct gguf *g, int need, struct why *w)
 	return v;
 }
 
+const char *vocab_warning(const struct vocab *v)
+{
+	return v->lacks_pre ? "tokenizer.ggml.pre: missing: using the default pre-tokenizer" : NULL;
+}
+
 static void close_encoder(struct encoder *e)
 {
 	if (!e)
@@ -86,6 +91,20 @@ static void close_encoder(struct encoder *e)
 	free(e->word);
 	free(e->lattice);
 	free(e);
+}
+
+int vocab_check(const struct gguf *g, struct why *w)
+{
+	struct vocab *v = calloc(1, sizeof *v);
+	struct why unsupported;
+	int status;
+
+	if (!v)
+		return why(w, "out of memory");
+	v->g = g;
+	status = vocab_supported(g, &unsupported) ? vocab_read(v, w) : 0;
+	vocab_close(v);
+	return status;
 }
 
 void vocab_close(struct vocab *v)

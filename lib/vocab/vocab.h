@@ -25,15 +25,19 @@ enum {                          /* what a caller of vocab_open() needs */
 /* The i-th kind of vocabulary, as tokenizer.ggml.model names it, or NULL past the last. */
 const char *vocab_each(size_t i);
 
-/* Whether the file has a kind of vocabulary that vocab_open() supports. */
-int vocab_supported(const struct gguf *g);
+/* Whether the file has a kind of vocabulary that vocab_open() supports; a reason if not. */
+int vocab_supported(const struct gguf *g, struct why *w);
 
-/* For a program that runs a model without its vocabulary: -1 if merges that vocab_open() needs are missing or wrong. */
-int vocab_check_merges(const struct gguf *g, struct why *w);
+/* For a program that runs a model without its vocabulary: -1 if that is of a supported kind and damaged. The reason
+ * does not begin with the path. */
+int vocab_check(const struct gguf *g, struct why *w);
 
 /* Borrows g until vocab_close(). Reasons begin with the path of the file and name the key. */
 struct vocab *vocab_open(const struct gguf *g, int need, struct why *w);
 void vocab_close(struct vocab *v);     /* NULL is allowed */
+
+/* For who encodes: a line about a default that stands in for a missing key, after the path of the file; or NULL. */
+const char *vocab_warning(const struct vocab *v);
 
 enum {                          /* flags of vocab_encode() */
 	VOCAB_SPECIAL = 1,      /* find control tokens in the text; user-defined ones are always found */
