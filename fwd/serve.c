@@ -413,11 +413,22 @@ static int next(struct serve *v, struct frame_in *in, struct why *w)
 	return status > 0 && f->kind == FRAME_FORK && frame_read(in, f, &v->source, 1, w) < 0 ? -1 : status;
 }
 
-/* Whether the next frame ends a sequence by the sampler's choice while its last id is still to be evaluated. It then
- * takes effect with the answer, so that the other sequences do not wait. With --chain, the answer starts the chain. */
+/* Whether the queue fills a batch. */
+static int is_full(const struct serve *v)
+{
+	size_t rows = 0;
+
+	for (const struct served *q = v->queue; q; q = q->next)
+		rows += served_left(q);
+	return rows >= v->plan->setup.batch;
+}
+
+/* Whether the next frame ends a sequence while its last ids are still to be evaluated. It then takes effect with the
+ * answer, so that the other sequences do not wait; but no more prompts are read than a batch needs, because memory
+ * grows with them. With --chain, the answer starts the chain. */
 static int ends_later(const struct serve *v, const struct frame *f, const struct served *q)
 {
-	return f->kind == FRAME_END && !f->rows && q->sampled && !q->end_frame.kind && !v->chain;
+	return f->kind == FRAME_END && !f->rows && !q->end_frame.kind && !v->chain && (q->sampled || !is_full(v));
 }
 
 /* Whether a frame of the same sequence must be answered before the next frame is handled. */

@@ -275,6 +275,9 @@ static int take_in(struct parallel *p, struct why *w)
 		return 0;
 	if (f->kind == FRAME_END && f->seq == FRAME_NO_SEQ)
 		return end_of_prompts(p, w) || send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
+	/* only its prompt is complete: the loop continues it */
+	if (f->kind == FRAME_END && live && live->fed && !f->flags)
+		return 0;
 	if (f->kind == FRAME_END && live)
 		return end_here(p, live, f->flags, f->pos, w);
 	/* its number is used up: fwd ignores later frames of it */

@@ -178,6 +178,17 @@ static int take_fork(struct session *s, const struct frame *f, struct why *w)
 	return -1;
 }
 
+/* Whether it waits for logits that only a loop brings. */
+static int lacks_loop(const struct generation *g)
+{
+	return g->canvas && !g->idle && !canvas_answered(g->canvas);
+}
+
+static int no_loop(const struct session *s, struct why *w)
+{
+	return why(w, "%s: no logits for the first canvas: a diffusion model needs a loop (feed, gen)", s->in.name);
+}
+
 /* An `end ` from before: it is passed on, once. One that comes back to us says nothing new. */
 static int take_end(struct session *s, const struct frame *f, struct why *w)
 {
@@ -185,6 +196,8 @@ static int take_end(struct session *s, const struct frame *f, struct why *w)
 
 	if ((f->seq == FRAME_NO_SEQ && s->no_more++) || (g && g->idle && f->flags != FRAME_END_INTERRUPT))
 		return 0;
+	if (g && !f->flags && lacks_loop(g))
+		return no_loop(s, w);
 	if (frame_copy(&s->in, f, 1, w))
 		return -1;
 	return f->seq == 0 || f->seq == FRAME_NO_SEQ ? 0 : end_generation(s, f->seq, w);
@@ -255,14 +268,10 @@ int session_check_answered(const struct session *s, struct why *w)
 		return 0;
 	if (!(all = sequences_all(&s->sequences, w)))
 		return -1;
-	for (size_t i = 0; i < s->sequences.n; i++) {
-		const struct generation *g = (const struct generation *)all[i];
-
-		lost |= g->canvas && !g->idle && !canvas_answered(g->canvas);
-	}
+	for (size_t i = 0; i < s->sequences.n; i++)
+		lost |= lacks_loop((const struct generation *)all[i]);
 	free(all);
-	return lost ? why(w, "%s: no logits for the first canvas: a diffusion model needs a loop (feed, gen)",
-		s->in.name) : 0;
+	return lost ? no_loop(s, w) : 0;
 }
 
 int session_frame(struct session *s, const struct frame *f, struct why *w)

@@ -185,6 +185,31 @@ static void bpe(void)
 	v = open_made(m);
 	ids_are(v, "abcc", ADD, "11 6", "llama-bpe adds BOS and takes whole words");
 	vocab_close(v);
+
+	m = begin("gpt2", "gpt-2");
+	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
+	put_merges(m, bpe_merges, 1);
+	mkgguf_bool(m, "tokenizer.ggml.add_bos_token", 1);
+	v = open_made(m);
+	ids_are(v, "a", ADD, "11 0", "BOS without an id is token 11, as in llama.cpp");
+	holds(v && !vocab_warning(v), "nothing to say");
+	vocab_close(v);
+	for (int i = 0; i < 2; i++) {
+		m = i ? begin("gemma4", NULL) : begin("gpt2", "chatglm-bpe");
+		put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
+		put_merges(m, bpe_merges, 1);
+		mkgguf_bool(m, "tokenizer.ggml.add_bos_token", 1);
+		v = open_made(m);
+		holds(!v && strstr(w.text, "add_bos_token: set, but there is no BOS"), "but not of these vocabularies");
+		vocab_close(v);
+	}
+	m = begin("gpt2", NULL);
+	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
+	put_merges(m, bpe_merges, 1);
+	v = open_made(m);
+	holds(v && vocab_warning(v) && strstr(vocab_warning(v), "using the default pre-tokenizer"),
+		"without a pre-tokenizer");
+	vocab_close(v);
 }
 
 /* Of tokens with the same text the last is used, of equal merges the first; merges may come in any order. */

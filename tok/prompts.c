@@ -7,7 +7,7 @@
 #include "lib/base/lines.h"
 #include "lib/base/out.h"
 
-/* A prompt without tokens ends at once, so that the lines of the answers match. */
+/* A sequence ends after its prompt, also after one without tokens, so that the lines of the answers match. */
 static int write_prompt(const struct tok_run *t, const struct ids *ids, int failed, struct why *w)
 {
 	if (t->count)
@@ -18,9 +18,9 @@ static int write_prompt(const struct tok_run *t, const struct ids *ids, int fail
 		out_char('\n');
 	if (!tok_writes_frames(t))
 		return out_flush(w);
-	if (ids->n)
-		return frame_write_ids(1, ids->id, (uint32_t)ids->n, 0, 0, t->n_lines, w);
-	return frame_write_end(1, failed ? FRAME_END_ERROR : 0, 0, t->n_lines, w);
+	if (ids->n && frame_write_ids(1, ids->id, (uint32_t)ids->n, 0, 0, t->n_lines, w))
+		return -1;
+	return frame_write_end(1, failed ? FRAME_END_ERROR : 0, (uint32_t)ids->n, t->n_lines, w);
 }
 
 /* The ids of the line. -1 with a reason that names it. */

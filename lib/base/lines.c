@@ -65,6 +65,7 @@ int lines_next(struct lines *l, char **line, size_t *n, struct why *w)
 	*line = b->p + l->at;
 	*n = (size_t)((end ? end : b->p + b->n) - *line);
 	l->at += *n + (end != NULL);
+	*n -= end && *n && end[-1] == '\r';
 	l->searched = l->at;
 	if (!l->number++ && (mark = utf8_mark(*line, *n))) {
 		*line += mark;
