@@ -163,6 +163,7 @@ static void bpe(void)
 	ids_are(v, "abcc", 0, "6", "through a pair that is no token");
 	ids_are(v, "bc", 0, "1 2", "and where that is the end of it");
 	ids_are(v, "zab", 0, "4", "a byte without a token vanishes");
+	ids_are(v, "z", 0, "", "also one by itself");
 	ids_are(v, "<|endoftext|>a", 0, "0", "control by its text, whatever the type");
 	ids_are(v, "<|endoftext|>a", VOCAB_SPECIAL, "7 0", "and found where it is looked for");
 	ids_are(v, "<|fim_suffix|>", VOCAB_SPECIAL, "10", "so are the fill-in-the-middle ones");

@@ -142,9 +142,11 @@ static int add_cached(const struct word *word, struct ids *out, struct why *w)
 	return 0;
 }
 
-static void cache(const struct word_ahead *a, const int32_t *id, size_t n)
+/* The ids are those from ids->id[start] on. */
+static void cache(const struct word_ahead *a, const struct ids *ids, size_t start)
 {
 	struct word *word = a->cached;
+	size_t n = ids->n - start;
 
 	word[1] = word[0];
 	word->first = a->first;
@@ -152,8 +154,8 @@ static void cache(const struct word_ahead *a, const int32_t *id, size_t n)
 	word->n_ids = (unsigned char)n;
 	if (a->n > 8)
 		memcpy(word->rest, a->s + 8, a->n - 8);
-	if (n)
-		memcpy(word->id, id, n * sizeof *id);
+	if (n)          /* there is no array before the first id */
+		memcpy(word->id, ids->id + start, n * sizeof *ids->id);
 }
 
 /* Appends the ids of a word. */
@@ -168,7 +170,7 @@ static int encode(struct vocab *v, const struct word_ahead *a, struct ids *out, 
 	if (v->kind->encode_word(v, a->s, a->n, out, w))
 		return -1;
 	if (a->cached && out->n - start <= WORD_IDS)
-		cache(a, out->id + start, out->n - start);
+		cache(a, out, start);
 	return 0;
 }
 
