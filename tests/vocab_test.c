@@ -208,7 +208,7 @@ static void bpe(void)
 	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
 	put_merges(m, bpe_merges, 1);
 	v = open_made(m);
-	holds(v && vocab_warning(v) && strstr(vocab_warning(v), "using the default pre-tokenizer"),
+	holds(v && vocab_warning(v) && strstr(vocab_warning(v), "pre: missing; the default is used"),
 		"without a pre-tokenizer");
 	vocab_close(v);
 }

@@ -91,7 +91,7 @@ static void check_tok(struct finder *f)
 		vocab_card(v, &card);
 		note_ids(f, g, card.n_vocab);
 		if (vocab_warning(v))
-			out_print("%s: %s\n", f->check->path, vocab_warning(v));
+			out_print("%s: warning: %s\n", f->check->path, vocab_warning(v));
 	}
 	if (!v || vocab_encode(v, "some text", 9, 0, &ids, &w))
 		report_why(f, &w);

@@ -68,7 +68,7 @@ struct vocab *vocab_open(const struct gguf *g, int need, struct why *w)
 
 const char *vocab_warning(const struct vocab *v)
 {
-	return v->lacks_pre ? "tokenizer.ggml.pre: missing: using the default pre-tokenizer" : NULL;
+	return v->lacks_pre ? "tokenizer.ggml.pre: missing; the default is used" : NULL;
 }
 
 static void close_encoder(struct encoder *e)
