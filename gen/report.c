@@ -1,7 +1,6 @@
 /* Reports which ids went in and came out, how likely each was, and how long it took. */
 #include "report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/json.h"
+#include "lib/base/out.h"
 #include "lib/base/system.h"
 #include "draft.h"
 
@@ -183,7 +183,7 @@ static void put_likely(struct json_writer *w, const struct result *r)
 int report_json(const struct request *q, const struct result *r, const struct bytes *text, struct why *w)
 {
 	const char *reason = frame_reason_key(r->reason);
-	struct json_writer to = json_to_file(stdout);
+	struct json_writer to = json_to_out();
 	struct times t = times(r);
 
 	json_open(&to, '{');
@@ -213,6 +213,6 @@ int report_json(const struct request *q, const struct result *r, const struct by
 	put_integer(&to, "forward_passes", (int64_t)r->passes);
 	put_integer(&to, "peak_memory", asked(q, CONVERSATION) ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
 	json_close(&to, '}');
-	putchar('\n');
-	return fflush(stdout) ? why(w, "standard output: %s", strerror(errno)) : 0;
+	out_char('\n');
+	return out_flush(w);
 }

@@ -1,4 +1,4 @@
-/* Keys, tensors and tokens, one per line. Text is written with lib/base/out, JSON by the JSON writer through stdio. */
+/* Keys, tensors and tokens, one per line, as text or as JSON. */
 #include "describe.h"
 
 #include <inttypes.h>
@@ -149,7 +149,7 @@ static void write_number(struct json_writer *j, const char *key, uint64_t n)
 
 static struct json_writer begin(void)
 {
-	struct json_writer j = json_to_file(stdout);
+	struct json_writer j = json_to_out();
 
 	json_open(&j, '{');
 	return j;
@@ -158,7 +158,7 @@ static struct json_writer begin(void)
 static void end(struct json_writer *j)
 {
 	json_close(j, '}');
-	putchar('\n');
+	out_char('\n');
 }
 
 /* NaN and infinity become null, because JSON has no such numbers. */

@@ -304,11 +304,10 @@ static void put_segment(struct json_writer *j, struct segment_text *t, const cha
 
 static int print_json(const char *name, void *context)
 {
-	struct bytes line = { .limit = 1 << 24 };
-	struct json_writer j = json_to_bytes(&line);
+	struct json_writer j = json_to_out();
 	struct list *l = context;
 	struct segment_info i;
-	int known = segment_inspect(name, &i, l->w) == 0, failed;
+	int known = segment_inspect(name, &i, l->w) == 0;
 
 	if (!known && l->named)
 		return -1;
@@ -319,13 +318,8 @@ static int print_json(const char *name, void *context)
 	else
 		put_text(&j, "error", l->w->text, strlen(l->w->text));
 	json_close(&j, '}');
-	failed = j.failed ? why(l->w, "out of memory") : 0;
-	if (!failed) {
-		out_bytes(line.p, line.n);
-		out_char('\n');
-	}
-	bytes_free(&line);
-	return failed;
+	out_char('\n');
+	return 0;
 }
 
 /* ---- which ---- */

@@ -18,7 +18,6 @@
 #include "why.h"
 
 #include <stdint.h>
-#include <stdio.h>
 
 enum json_type {
 	JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_INT, JSON_BIG, JSON_FLOAT, JSON_STRING, JSON_ARRAY, JSON_OBJECT
@@ -66,25 +65,24 @@ void json_add(struct json *parent, const char *key, struct json *child);
 
 /* A writer of one value. The caller names the parts in order; the writer adds separators, line ends and indentation.
  *
- *	struct json_writer w = json_to_file(stdout);
+ *	struct json_writer w = json_to_out();
  *	json_open(&w, '{');
  *	json_key(&w, "id", 2); json_int(&w, 7);
  *	json_close(&w, '}');                                // {"id": 7}
- *	if (w.failed) ...
  */
 struct json_writer {
-	FILE *file;                 /* either file or bytes is set */
-	struct bytes *bytes;
+	struct bytes *bytes;        /* or NULL: standard output */
 	const char *indent;         /* indentation of each level, with one item per line; NULL: all on one line */
 	const char *comma, *colon;  /* ", " and ": " */
 	int ascii;                  /* write everything past ASCII as \uXXXX */
 	int raw;                    /* leave DEL and U+0080 to U+009F as they are, in text that a model reads */
-	int failed;                 /* sticky */
+	int failed;                 /* of memory for bytes; sticky */
 	int depth, items, after_key;    /* private */
 };
 
-/* A writer to a file or a buffer, both borrowed, with the separators of json.dumps, on one line. */
-struct json_writer json_to_file(FILE *f);
+/* A writer to standard output (out.h), or to a buffer, which is borrowed, with the separators of json.dumps, on one
+ * line. */
+struct json_writer json_to_out(void);
 struct json_writer json_to_bytes(struct bytes *b);
 
 void json_open(struct json_writer *w, char bracket);    /* '[' or '{' */

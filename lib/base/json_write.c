@@ -1,16 +1,18 @@
 /* A tree, or the caller's own values, to JSON text. */
 #include "json.h"
 
+#include "out.h"
 #include "utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct json_writer json_to_file(FILE *f)
+struct json_writer json_to_out(void)
 {
-	return (struct json_writer){ .file = f, .comma = ", ", .colon = ": " };
+	return json_to_bytes(NULL);
 }
 
 struct json_writer json_to_bytes(struct bytes *b)
@@ -20,10 +22,10 @@ struct json_writer json_to_bytes(struct bytes *b)
 
 static void put(struct json_writer *w, const char *s, size_t n)
 {
-	if (w->file)
-		w->failed |= fwrite(s, 1, n, w->file) != n;
-	else
+	if (w->bytes)
 		w->failed |= bytes_put(w->bytes, s, n) != 0;
+	else
+		out_bytes(s, n);
 }
 
 static void new_line(struct json_writer *w)

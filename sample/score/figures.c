@@ -24,8 +24,7 @@ double mean_error(const struct mean *m)
 
 void figures_start(struct figures *f, int as_json)
 {
-	*f = (struct figures){ .as_json = as_json, .bytes = { .limit = SIZE_MAX / 2 } };
-	f->json = json_to_bytes(&f->bytes);
+	*f = (struct figures){ .as_json = as_json, .json = json_to_out() };
 	if (as_json)
 		json_open(&f->json, '{');
 }
@@ -35,9 +34,7 @@ void figures_end(struct figures *f)
 	if (!f->as_json)
 		return;
 	json_close(&f->json, '}');
-	out_bytes(f->bytes.p, f->bytes.n);
 	out_char('\n');
-	bytes_free(&f->bytes);
 }
 
 void figures_number(struct json_writer *w, const char *key, double x)

@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 
-#include "lib/base/bytes.h"
 #include "lib/base/json.h"
 
 /* Sums for the mean of a quantity and the standard error of that mean. */
@@ -26,11 +25,9 @@ double mean_error(const struct mean *m);
 
 struct figures {
 	int as_json;
-	struct bytes bytes;
 	struct json_writer json;        /* an object, open between figures_start() and figures_end() */
 };
 
-/* bytes.limit is set here; everything is printed by figures_end(). */
 void figures_start(struct figures *f, int as_json);
 void figures_end(struct figures *f);
 

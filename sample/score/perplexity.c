@@ -18,13 +18,10 @@ static size_t bytes_of(const struct token_pieces *pieces, const struct position 
 
 static void put_json_line(const struct position *at, const struct token_pieces *pieces)
 {
-	struct bytes line = { .limit = SIZE_MAX / 2 };
-	struct json_writer json = json_to_bytes(&line);
+	struct json_writer json = json_to_out();
 
 	listing_json(&json, at, pieces);
-	out_bytes(line.p, line.n);
 	out_char('\n');
-	bytes_free(&line);
 }
 
 static void add(struct perplexity *p, const struct position *at)

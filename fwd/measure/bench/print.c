@@ -5,6 +5,15 @@
 #include <string.h>
 
 #include "lib/base/json.h"
+#include "lib/base/out.h"
+
+/* So that each row is seen as soon as it is measured. cli_end() reports a failure. */
+static void show(void)
+{
+	struct why ignored;
+
+	out_flush(&ignored);
+}
 
 struct column {
 	const char *name;
@@ -54,26 +63,26 @@ static void columns(const struct bench_row *row, const struct test_name *test, s
 static void csv_text(const char *s)
 {
 	if (!s[strcspn(s, ",\"\r\n")]) {
-		fputs(s, stdout);
+		out_text(s);
 		return;
 	}
-	putchar('"');
+	out_char('"');
 	for (; *s; s++)
-		printf(*s == '"' ? "\"\"" : "%c", *s);
-	putchar('"');
+		out_print(*s == '"' ? "\"\"" : "%c", *s);
+	out_char('"');
 }
 
 static void csv_row(const struct column *c, int heading)
 {
 	for (int i = 0; i < COLUMNS; i++) {
 		if (i)
-			putchar(',');
+			out_char(',');
 		if (heading || c[i].text)
 			csv_text(heading ? c[i].name : c[i].text);
 		else
-			printf("%.10g", c[i].number);
+			out_print("%.10g", c[i].number);
 	}
-	putchar('\n');
+	out_char('\n');
 }
 
 static struct json_writer json;
@@ -108,7 +117,7 @@ static void md_row(const struct bench_row *row, const struct test_name *test)
 		[BOUND_NONE] = "", [BOUND_READ] = "GB/s", [BOUND_CODES] = "G madd/s", [BOUND_FLOATS] = "GFLOP/s"
 	};
 
-	printf("| %-22s | %7.1f | %-7s | %2zu | %-14s | %8.2f | %4.1f%% | %8.2f | %4.0f%% | %-4s %6.1f %-8s |\n",
+	out_print("| %-22s | %7.1f | %-7s | %2zu | %-14s | %8.2f | %4.1f%% | %8.2f | %4.0f%% | %-4s %6.1f %-8s |\n",
 		row->model, (double)row->bytes / (1 << 20), row->backend, row->threads, test->s, r->rate,
 		50 * (r->high - r->low) / r->rate, r->limit, 100 * r->rate / r->limit, bound_name[r->bound],
 		of[r->bound], units[r->bound]);
@@ -126,17 +135,17 @@ void print_start(enum style style)
 		columns(&none, &unnamed, c);
 		csv_row(c, 1);
 	} else if (style == STYLE_JSON) {
-		json = json_to_file(stdout);
+		json = json_to_out();
 		json.indent = "  ";
 		json.comma = ",";
 		json_open(&json, '[');
 	} else {
-		puts("| model                  |     MiB | backend |  t | test           "
+		out_text("| model                  |     MiB | backend |  t | test           "
 		     "| tokens/s |     ± |    limit |    of | the limit            |\n"
 		     "| ---------------------- | ------: | ------- | -: | -------------- "
-		     "| -------: | ----: | -------: | ----: | -------------------- |");
+		     "| -------: | ----: | -------: | ----: | -------------------- |\n");
 	}
-	fflush(stdout);
+	show();
 }
 
 void print_row(enum style style, const struct bench_row *row)
@@ -151,13 +160,13 @@ void print_row(enum style style, const struct bench_row *row)
 		json_row(c);
 	else
 		md_row(row, &test);
-	fflush(stdout);
+	show();
 }
 
 void print_end(enum style style)
 {
 	if (style == STYLE_JSON) {
 		json_close(&json, ']');
-		putchar('\n');
+		out_char('\n');
 	}
 }

@@ -6,6 +6,7 @@
 #include "lib/base/space.h"
 #include "lib/base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static _Noreturn void fail(struct lexer *l, const char *reason)
