@@ -189,6 +189,7 @@ static int show(struct listing *l, struct why *w)
 {
 	if (l->seq >= 0 && l->f.kind != FRAME_CARD && l->f.seq != l->seq)
 		return 0;
+	l->any |= l->f.kind != FRAME_CARD;
 	if (l->format->frame)
 		return l->format->frame(l, w);
 	if (l->format->ids_only && l->f.kind != FRAME_IDS)
@@ -218,11 +219,12 @@ int listing_stream(struct listing *l, int fd, const char *name, struct why *w)
 	int got;
 
 	frame_open_in(&l->in, fd, name);
+	l->any = 0;
 	while ((got = frame_next(&l->in, &l->f, w)) > 0)
 		/* so that a reader of a live stream sees each frame at once */
 		if (show(l, w) < 0 || out_flush(w))
 			return -1;
-	return got;
+	return got == 0 && l->seq > 0 && !l->any ? why(w, "%s: no frames of sequence %" PRId64, name, l->seq) : got;
 }
 
 void listing_close(struct listing *l)

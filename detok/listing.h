@@ -55,6 +55,7 @@ struct listing {
 
 	/* private */
 	struct card mine;               /* of the vocabulary */
+	int any;                        /* a frame of the stream has been shown, other than a card */
 	float *row, *p;                 /* [room] */
 	float *scratch;                 /* [TOPK_SCRATCH(room)] */
 	size_t room;

@@ -9,6 +9,7 @@
 #include "lib/base/fmath.h"
 #include "lib/base/grow.h"
 #include "lib/base/out.h"
+#include "lib/base/size.h"
 #include "lib/base/utf8.h"
 #include "lib/base/visible.h"
 #include "lib/sampler/score.h"
@@ -101,11 +102,18 @@ static int is_cut(const char *s, size_t n)
 	return 0;
 }
 
-/* Finds the top tokens at a position: from a row of logits, or the one that a score names. */
+/* Finds the top tokens at a position: from a sampler's log-probabilities, a row of logits, or the one that a score
+ * names. */
 static int read_best(struct render *r, const struct position *at, struct why *w)
 {
 	double scale;
 
+	if (at->best) {
+		r->piece.n_best = size_min(r->top, at->n_best);
+		for (size_t i = 0; i < r->piece.n_best; i++)
+			r->best[i] = (struct top_token){ (int32_t)at->best[i][0], (double)fmath_exp(at->best[i][1]) };
+		return 0;
+	}
 	if (!at->row) {
 		r->piece.n_best = 1;
 		r->best[0] = (struct top_token){ (int32_t)at->score[SCORE_BEST],
@@ -127,30 +135,59 @@ static int read_best(struct render *r, const struct position *at, struct why *w)
 	return 0;
 }
 
+/* Whether this position does not continue the text before it. */
+static int begins(const struct render *r, const struct position *at)
+{
+	return !r->any || at->seq != r->seq || at->pos != r->next;
+}
+
+static int begin_piece(struct render *r, const struct position *at, struct why *w)
+{
+	r->first = *at;
+	r->piece = (struct shown){ .at = &r->first, .begins = begins(r, at), .predicted = at->predicted,
+		.best = r->best };
+	return at->predicted ? read_best(r, at, w) : 0;
+}
+
+static void pass(struct render *r, const struct position *at)
+{
+	r->any = 1;
+	r->seq = at->seq;
+	r->next = at->pos + 1;
+}
+
 static int add(struct render *r, const struct position *at, struct why *w)
 {
 	char buffer[16];
 	size_t n;
 	const char *piece = render_piece(r, at->id, buffer, &n);
-	int begins = !r->any || at->seq != r->seq || at->pos != r->next;
 
-	if (r->text.n && (begins || r->text.n > GROUP_MAX || !is_cut(r->text.p, r->text.n)) && flush(r, w))
+	if (r->text.n && (begins(r, at) || r->text.n > GROUP_MAX || !is_cut(r->text.p, r->text.n)) && flush(r, w))
 		return -1;
-	if (!r->text.n) {
-		r->first = *at;
-		r->piece = (struct shown){ .at = &r->first, .begins = begins, .predicted = at->predicted,
-			.best = r->best };
-		if (at->predicted && read_best(r, at, w) < 0)
-			return -1;
-	}
+	if (!r->text.n && begin_piece(r, at, w))
+		return -1;
 	if (at->predicted)
 		r->piece.bits -= (double)at->score[SCORE_LOGPROB] / fmath_log(2);
-	r->any = 1;
-	r->seq = at->seq;
-	r->next = at->pos + 1;
+	pass(r, at);
 	if (bytes_put(&r->text, piece, n))
 		return why(w, "out of memory");
 	return is_cut(r->text.p, r->text.n) ? 0 : flush(r, w);
+}
+
+/* Shows a prediction whose token does not follow. */
+static int add_next(struct render *r, const struct position *at, struct why *w)
+{
+	static const char ellipsis[] = "…";
+
+	if (r->kind->text_only)
+		return 0;
+	if (flush(r, w) || begin_piece(r, at, w))
+		return -1;
+	r->piece.text = ellipsis;
+	r->piece.n = sizeof ellipsis - 1;
+	r->kind->show(r, &r->piece);
+	pass(r, at);
+	return 0;
 }
 
 /* Returns -1 if the stream has another vocabulary. */
@@ -163,28 +200,30 @@ static int check(const struct render *r, const struct positions *in, const struc
 	vocab_card(r->vocab, &mine);
 	if (positions_check(in, at, &mine, w) < 0)
 		return -1;
-	return card_check_id(at->id, mine.n_vocab, w) ? frame_why(&in->in, w) : 0;
+	return at->id >= 0 && card_check_id(at->id, mine.n_vocab, w) ? frame_why(&in->in, w) : 0;
 }
 
 int render_stream(struct render *r, int fd, const char *name, struct why *w)
 {
 	static struct positions in;
 	struct position at;
-	int status = 0;
+	int status = 0, predicted = 0;
 
 	positions_open(&in, fd, name);
 	in.whole = 1;
-	in.drawn = r->kind->bits_only;
+	in.drawn = 1;
 	while (!r->stop.found && (status = positions_next(&in, &at, w)) > 0) {
-		if (at.id < 0)
-			continue;
-		if (check(r, &in, &at, w) < 0 || add(r, &at, w) < 0 || out_flush(w) < 0) {
+		predicted |= at.predicted;
+		if (check(r, &in, &at, w) < 0 || (at.id < 0 ? add_next : add)(r, &at, w) < 0 || out_flush(w) < 0) {
 			status = -1;
 			break;
 		}
 	}
 	if (status >= 0 && !r->stop.found)
 		status = flush(r, w);
+	if (status >= 0 && r->kind->predicted_only && !predicted && in.in.number)
+		status = why(w, "%s: no predictions: fwd writes logits, fwd --score scores, sample --logprobs those of "
+			"drawn tokens", name);
 	positions_close(&in);
 	return status < 0 ? -1 : 0;
 }

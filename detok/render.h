@@ -17,15 +17,16 @@ struct top_token {              /* one of the most likely tokens at a position *
 	double p;
 };
 
-/* A token, or several that spell one character together; then with the top tokens of the first. */
+/* A token, or several that spell one character together; then with the top tokens of the first. Or a prediction whose
+ * token does not follow in the stream, as that of the next token at the end. */
 struct shown {
-	const struct position *at;      /* of the first */
-	const char *text;               /* [n]: any bytes, as in the vocabulary */
+	const struct position *at;      /* of the first; at->id is -1 if the token does not follow */
+	const char *text;               /* [n]: any bytes, as in the vocabulary; "…" if the token does not follow */
 	size_t n;
 	int begins;                     /* the first of a text: the stream's first, or at another position than
 					 * expected */
 	int predicted;                  /* the members below are set */
-	double bits;                    /* surprise: -log2 of the probability */
+	double bits;                    /* surprise: -log2 of the probability; 0 if the token does not follow */
 	const struct top_token *best;   /* [n_best], from the most likely down */
 	size_t n_best;
 };
@@ -67,8 +68,8 @@ struct render {
 
 struct render_kind {
 	const char *name;
-	int bits_only;                          /* do not show ranks and top tokens, so a sampler's log-probabilities
-					 * suffice */
+	int predicted_only;                     /* show nothing else, so a stream without predictions is an error */
+	int text_only;                          /* do not show predictions whose tokens do not follow */
 	void (*start)(struct render *r);          /* NULL: nothing */
 	void (*show)(struct render *r, const struct shown *s);
 	void (*end)(struct render *r);            /* NULL: nothing */

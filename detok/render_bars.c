@@ -61,14 +61,18 @@ static void put_top(const struct render *r, const struct top_token *o, int came)
 static void show_bars(struct render *r, const struct shown *s)
 {
 	const struct top_token token = { s->at->id, s->predicted ? exp((double)s->at->score[SCORE_LOGPROB]) : 0 };
-	int came = 0;
+	int came = s->at->id < 0;
 
 	if (!s->predicted)
 		return;
 	out_print("at %" PRIu32, s->at->pos);
 	if (s->at->seq)
 		out_print(", sequence %" PRIu32, s->at->seq);
-	out_print(": rank %.0f\n", (double)s->at->score[SCORE_RANK]);
+	if (s->at->id < 0)
+		out_text(": next token");
+	else if (s->at->score[SCORE_RANK] > 0)
+		out_print(": rank %.0f", (double)s->at->score[SCORE_RANK]);
+	out_char('\n');
 	for (size_t i = 0; i < s->n_best; i++) {
 		came |= s->best[i].id == s->at->id;
 		put_top(r, &s->best[i], s->best[i].id == s->at->id);
@@ -77,7 +81,7 @@ static void show_bars(struct render *r, const struct shown *s)
 		put_top(r, &token, 1);
 }
 
-const struct render_kind render_bars = { .name = "bars", .show = show_bars };
+const struct render_kind render_bars = { .name = "bars", .predicted_only = 1, .show = show_bars };
 
 /* ---- JSON ---- */
 
@@ -109,40 +113,59 @@ static void put_id(const struct render *r, struct json_writer *to, int32_t id, c
 	json_string(to, piece, n);
 }
 
+static void put_tops(struct render *r, struct json_writer *to, const struct shown *s)
+{
+	put_key(to, "top");
+	json_open(to, '[');
+	for (size_t i = 0; i < s->n_best; i++) {
+		json_open(to, '{');
+		put_id(r, to, s->best[i].id, "text");
+		put_number(to, "p", s->best[i].p);
+		json_close(to, '}');
+	}
+	json_close(to, ']');
+}
+
+/* The token, and how well it was predicted; of a token that does not follow, nulls. */
+static void put_token(struct json_writer *to, const struct shown *s)
+{
+	if (s->at->id < 0) {
+		put_key(to, "id");
+		json_raw(to, "null");
+		put_key(to, "text");
+		json_raw(to, "null");
+		return;
+	}
+	put_key(to, "id");
+	json_int(to, s->at->id);
+	put_key(to, "text");
+	json_string(to, s->text, s->n);
+	if (!s->predicted)
+		return;
+	put_number(to, "bits", s->bits);
+	put_number(to, "logprob", (double)s->at->score[SCORE_LOGPROB]);
+	put_key(to, "rank");
+	if (s->at->score[SCORE_RANK] > 0)
+		json_int(to, (int64_t)s->at->score[SCORE_RANK]);
+	else
+		json_raw(to, "null");
+}
+
 /* A line for each piece of text; `text` is the whole of it, where `id` is the first of several tokens. */
 static void show_json(struct render *r, const struct shown *s)
 {
-	struct bytes line = { .limit = SIZE_MAX / 2 };
-	struct json_writer to = json_to_bytes(&line);
+	struct json_writer to = json_to_out();
 
 	json_open(&to, '{');
 	put_key(&to, "sequence");
 	json_int(&to, s->at->seq);
 	put_key(&to, "position");
 	json_int(&to, s->at->pos);
-	put_key(&to, "id");
-	json_int(&to, s->at->id);
-	put_key(&to, "text");
-	json_string(&to, s->text, s->n);
-	if (s->predicted) {
-		put_number(&to, "bits", s->bits);
-		put_number(&to, "logprob", (double)s->at->score[SCORE_LOGPROB]);
-		put_key(&to, "rank");
-		json_int(&to, (int64_t)s->at->score[SCORE_RANK]);
-		put_key(&to, "top");
-		json_open(&to, '[');
-		for (size_t i = 0; i < s->n_best; i++) {
-			json_open(&to, '{');
-			put_id(r, &to, s->best[i].id, "text");
-			put_number(&to, "p", s->best[i].p);
-			json_close(&to, '}');
-		}
-		json_close(&to, ']');
-	}
+	put_token(&to, s);
+	if (s->predicted)
+		put_tops(r, &to, s);
 	json_close(&to, '}');
-	out_bytes(line.p, line.n);
 	out_char('\n');
-	bytes_free(&line);
 }
 
 const struct render_kind render_json = { .name = "json", .show = show_json };

@@ -45,11 +45,15 @@ static void put_title(const struct render *r, const struct shown *s)
 	size_t n;
 
 	put_text(s->text, s->n);
-	if (!s->predicted) {
-		out_text("&#10;not predicted");
-		return;
-	}
-	out_print("&#10;%.1f bits, rank %.0f", s->bits, (double)s->at->score[SCORE_RANK]);
+	out_text("&#10;");
+	if (!s->predicted)
+		out_text("not predicted");
+	else if (s->at->id < 0)
+		out_text("next token");
+	else
+		out_print("%.1f bits", s->bits);
+	if (s->predicted && s->at->id >= 0 && s->at->score[SCORE_RANK] > 0)
+		out_print(", rank %.0f", (double)s->at->score[SCORE_RANK]);
 	for (size_t i = 0; i < s->n_best; i++) {
 		out_print("&#10;%s%5.1f %%  ", s->best[i].id == s->at->id ? "▸" : " ", 100 * s->best[i].p);
 		piece = render_piece(r, s->best[i].id, buffer, &n);

@@ -34,4 +34,4 @@ static void end(struct render *r)
 	out_char('\n');
 }
 
-const struct render_kind render_text = { .name = "color", .bits_only = 1, .show = show, .end = end };
+const struct render_kind render_text = { .name = "color", .text_only = 1, .show = show, .end = end };

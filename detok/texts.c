@@ -85,8 +85,7 @@ static void print_plain(const struct text *x)
 static void print_json(const struct text *x)
 {
 	const char *reason = frame_reason_key(x->reason);
-	struct bytes line = { .limit = SIZE_MAX };
-	struct json_writer j = json_to_bytes(&line);
+	struct json_writer j = json_to_out();
 
 	json_open(&j, '{');
 	json_key(&j, "seq", 3);
@@ -106,10 +105,7 @@ static void print_json(const struct text *x)
 	else
 		json_raw(&j, "null");
 	json_close(&j, '}');
-	if (!line.failed)
-		out_bytes(line.p, line.n);
 	out_char('\n');
-	bytes_free(&line);
 }
 
 /* Prints the line and frees the text. */
@@ -151,10 +147,10 @@ static int end_text(struct texts *t, struct text *x, const struct frame *f, cons
 	printer_end(&x->printer);
 	x->over = 1;
 	x->reason = n ? FRAME_END_STOP : f->flags;
-	if (n && (x->stop = malloc(n))) {
-		memcpy(x->stop, stop, n);
-		x->n_stop = n;
-	}
+	if (n && !(x->stop = malloc(n)))
+		return why(w, "sequence %" PRIu32 ": out of memory for its stop string", f->seq);
+	if (n)
+		memcpy(x->stop, stop, x->n_stop = n);
 	if (t->end_fd >= 0)
 		failed = n ? frame_write_stop(t->end_fd, stop, n, f->pos, f->seq, w) :
 			frame_write_end(t->end_fd, (enum frame_reason)x->reason, f->pos, f->seq, w);

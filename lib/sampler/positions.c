@@ -151,18 +151,30 @@ static int read_score(struct positions *p, struct position *out, struct why *w)
 static int read_drawn(struct positions *p, struct position *out, struct why *w)
 {
 	const struct predicted *s = find(p, w);
-	float pair[2];
+	const float (*pair)[2];
 
 	*out = (struct position){ .seq = p->f.seq, .pos = p->f.pos, .predicted = 1 };
-	if (!s || frame_read(&p->in, &p->f, pair, 2, w) < 0)
+	if (!s)
 		return -1;
 	out->id = token_at(s, out->pos);
 	if (out->id < 0)
 		return 0;
-	if (!(pair[0] >= (float)out->id && pair[0] <= (float)out->id && pair[1] <= 0))
+	if (grow_scratch(&p->logits, &p->room, p->f.rows * sizeof *pair))
+		return why(w, "out of memory for %" PRIu32 " log-probabilities", p->f.rows);
+	if (frame_read(&p->in, &p->f, p->logits, 2 * (size_t)p->f.rows, w) < 0)
+		return -1;
+	pair = (const float (*)[2])p->logits;
+	for (uint32_t i = 0; i < p->f.rows; i++)
+		if (!(pair[i][0] >= 0 && pair[i][0] < FRAME_VOCAB_MAX && pair[i][1] <= 0))
+			return fault(p, out->pos, "not ids and their log-probabilities", w);
+	if ((int32_t)pair[0][0] != out->id)
 		return fault(p, out->pos, "not the log-probability of the token before it", w);
-	out->score[SCORE_BEST] = pair[0];
-	out->score[SCORE_LOGPROB] = out->score[SCORE_BEST_LOGPROB] = pair[1];
+	out->score[SCORE_LOGPROB] = pair[0][1];
+	out->best = pair + 1;
+	out->n_best = p->f.rows - 1;
+	for (size_t i = 0; i < out->n_best; i++)
+		if ((int32_t)out->best[i][0] == out->id)
+			out->score[SCORE_RANK] = (float)(i + 1);
 	return 1;
 }
 

@@ -15,10 +15,14 @@ struct position {
 	uint32_t seq, pos;              /* of the token */
 	int32_t id;                     /* the token; -1: logits whose token does not follow in the stream */
 	int predicted;                  /* the fields below are set */
-	float score[SCORE_COLS];        /* of the token; with id -1, only the columns about the best token are set */
-	const float *row;               /* [n_vocab], valid until the next call; NULL: the stream has scores */
+	float score[SCORE_COLS];        /* of the token; with id -1, only the columns about the best token are set; the
+					 * rank is 0 if a sampler's log-probabilities do not tell it */
+	const float *row;               /* [n_vocab], valid until the next call; NULL: the stream has no logits */
 	size_t n_vocab;
 	double log_sum;                 /* of the row (score.h) */
+	const float (*best)[2];         /* [n_best] ids and log-probabilities of the best, by a sampler, valid until
+					 * the next call; NULL: the stream has logits or scores */
+	size_t n_best;
 };
 
 struct positions {
@@ -27,8 +31,7 @@ struct positions {
 	int carded;                     /* the card has been read */
 	int whole;                      /* set by the caller: also return tokens for which the stream has no
 					 * prediction */
-	int drawn;                      /* set by the caller: count `logp` frames as predictions, of rank 0 and without
-					 * alternatives */
+	int drawn;                      /* set by the caller: count `logp` frames as predictions */
 
 	/* private */
 	struct frame f;
