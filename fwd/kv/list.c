@@ -1,6 +1,7 @@
 /* Collects all rows first, so that columns are as wide as their contents. */
 #include "list.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 #include "lib/base/system.h"
 #include "lib/base/utf8.h"
 #include "lib/vocab/unicode.h"
+#include "fwd/state/object.h"
+#include "fwd/state/saved.h"
 #include "segment_text.h"
 
 enum { CELL = 512, GAP = 2, TEXT_LEAST = 16, NAME_MOST = 24, MODEL_MOST = 20 };
@@ -31,9 +34,19 @@ struct list {
 	struct row *row;
 	size_t n, room;
 	struct segment_text text;
-	int named;              /* the name was given, so that it cannot be read is an error */
+	int named;              /* the names were given: one that cannot be read is left out */
 	struct why *w;
+	int failed;
+	struct why first;       /* of the failures */
 };
+
+static int fail(struct list *l)
+{
+	if (!l->failed)
+		l->first = *l->w;
+	l->failed = 1;
+	return -1;
+}
 
 /* ---- cells ---- */
 
@@ -94,31 +107,35 @@ static void spell_line(const char *s, size_t n, char cell[CELL])
 	cell[at] = 0;
 }
 
-/* Appends the text of the first ids. Returns -1 if the vocabulary is not available. */
-static int first_text(struct segment_text *t, const char *name, const struct segment_info *i, struct bytes *out)
+/* Appends the text of the first ids: 1; 0: the vocabulary is not available; -1: out of memory. */
+static int first_text(struct list *l, const char *name, const struct segment_info *i, struct bytes *out)
 {
-	struct why ignored;
-	int begins = 1;
+	struct why other;
+	int begins = 1, opened;
 
-	if (segment_text_open(t, NULL, name, i, &ignored) < 0)
-		return -1;
-	segment_text_put(t, i->first, size_min(i->length, SEGMENT_FIRST), 0, &begins, out);
-	return 0;
+	errno = 0;
+	opened = segment_text_open(&l->text, NULL, name, i, &other) == 0;
+	if (opened)
+		segment_text_put(&l->text, i->first, size_min(i->length, SEGMENT_FIRST), 0, &begins, out);
+	if (out->failed || (!opened && errno == ENOMEM))
+		return why(l->w, "segment %s: out of memory for its text", name);
+	return opened;
 }
 
-static void spell_text(struct segment_text *t, const char *name, const struct segment_info *i, char cell[CELL])
+static int spell_text(struct list *l, const char *name, const struct segment_info *i, char cell[CELL])
 {
 	struct bytes text = { .limit = 1 << 20 };
+	int known = first_text(l, name, i, &text);
 
-	if (first_text(t, name, i, &text) == 0)
+	if (known > 0)
 		spell_line(text.p, text.n, cell);
-	else
-		for (size_t k = 0, at = 0; k < i->length && k < SEGMENT_FIRST && at + 13 < CELL; k++)
-			at += (size_t)snprintf(cell + at, CELL - at, k ? " %" PRId32 : "%" PRId32, i->first[k]);
+	for (size_t k = 0, at = 0; !known && k < i->length && k < SEGMENT_FIRST && at + 13 < CELL; k++)
+		at += (size_t)snprintf(cell + at, CELL - at, k ? " %" PRId32 : "%" PRId32, i->first[k]);
 	bytes_free(&text);
+	return known < 0 ? -1 : 0;
 }
 
-static void spell_row(struct list *l, struct row *r, const char *name, const struct segment_info *i)
+static int spell_row(struct list *l, struct row *r, const char *name, const struct segment_info *i)
 {
 	snprintf(r->cell[TOKENS], CELL, "%zu", i->length);
 	snprintf(r->cell[CONTEXT], CELL, "%zu", i->n_ctx);
@@ -128,7 +145,21 @@ static void spell_row(struct list *l, struct row *r, const char *name, const str
 	spell_line(i->origin.name, strlen(i->origin.name), r->cell[MODEL]);
 	if (!*i->origin.name)
 		snprintf(r->cell[MODEL], CELL, "%016" PRIx64, i->shape.model);
-	spell_text(&l->text, name, i, r->cell[TEXT]);
+	return spell_text(l, name, i, r->cell[TEXT]);
+}
+
+/* Returns 1; or 0 if the segment is to be listed with the reason in l->w, which is a failure if it comes from the
+ * system; or -1 if it is to be left out. */
+static int inspect(struct list *l, const char *name, struct segment_info *i)
+{
+	errno = 0;
+	if (segment_inspect(name, i, l->w) == 0)
+		return 1;
+	if (l->named)
+		return -1;
+	if (errno && errno != ENOENT)   /* it may have been removed since */
+		fail(l);
+	return 0;
 }
 
 static int add_row(const char *name, void *context)
@@ -136,9 +167,9 @@ static int add_row(const char *name, void *context)
 	struct list *l = context;
 	struct segment_info i;
 	struct row *r;
-	int known = segment_inspect(name, &i, l->w) == 0;
+	int known = inspect(l, name, &i);
 
-	if (!known && l->named)
+	if (known < 0)
 		return -1;
 	if (l->n == l->room && grow(&l->row, &l->room, sizeof *l->row, 16) < 0)
 		return why(l->w, "out of memory");
@@ -146,9 +177,8 @@ static int add_row(const char *name, void *context)
 	memset(r, 0, sizeof *r);
 	spell_line(name, strlen(name), r->cell[NAME]);
 	if (known)
-		spell_row(l, r, name, &i);
-	else
-		spell_line(l->w->text, strlen(l->w->text), r->cell[TEXT]);
+		return spell_row(l, r, name, &i);
+	spell_line(l->w->text, strlen(l->w->text), r->cell[TEXT]);
 	return 0;
 }
 
@@ -279,11 +309,8 @@ static void put_hash(struct json_writer *j, const char *key, uint64_t n)
 	put_text(j, key, text, n ? (size_t)snprintf(text, sizeof text, "%016" PRIx64, n) : 0);
 }
 
-static void put_segment(struct json_writer *j, struct segment_text *t, const char *name, const struct segment_info *i)
+static void put_segment(struct json_writer *j, const struct segment_info *i, const struct bytes *text)
 {
-	struct bytes text = { .limit = 1 << 20 };
-
-	first_text(t, name, i, &text);
 	put_number(j, "tokens", (long long)i->length);
 	put_number(j, "context", (long long)i->n_ctx);
 	put_number(j, "bytes", (long long)i->bytes);
@@ -298,49 +325,72 @@ static void put_segment(struct json_writer *j, struct segment_text *t, const cha
 	put_text(j, "path", i->origin.path, strlen(i->origin.path));
 	put_hash(j, "fingerprint", i->shape.model);
 	put_hash(j, "weights", i->digest);
-	put_text(j, "text", text.p, text.n);
-	bytes_free(&text);
+	put_text(j, "text", text->p, text->n);
 }
 
 static int print_json(const char *name, void *context)
 {
+	struct bytes text = { .limit = 1 << 20 };
 	struct json_writer j = json_to_out();
 	struct list *l = context;
 	struct segment_info i;
-	int known = segment_inspect(name, &i, l->w) == 0;
+	int known = inspect(l, name, &i);
 
-	if (!known && l->named)
-		return -1;
-	json_open(&j, '{');
-	put_text(&j, "name", name, strlen(name));
-	if (known)
-		put_segment(&j, &l->text, name, &i);
-	else
-		put_text(&j, "error", l->w->text, strlen(l->w->text));
-	json_close(&j, '}');
-	out_char('\n');
-	return 0;
+	if (known > 0 && first_text(l, name, &i, &text) < 0)
+		known = -1;
+	if (known >= 0) {
+		json_open(&j, '{');
+		put_text(&j, "name", name, strlen(name));
+		if (known)
+			put_segment(&j, &i, &text);
+		else
+			put_text(&j, "error", l->w->text, strlen(l->w->text));
+		json_close(&j, '}');
+		out_char('\n');
+	}
+	bytes_free(&text);
+	return known < 0 ? -1 : 0;
 }
 
 /* ---- which ---- */
+
+static int clear(const char *name, void *context)
+{
+	char whole[OBJECT_NAME_MAX + 1];
+	size_t n = strlen(name) - strlen(OBJECT_PART);
+
+	(void)context;
+	if (object_is_part(name) && n < sizeof whole) {
+		memcpy(whole, name, n);
+		whole[n] = 0;
+		saved_clear(whole);
+	}
+	return 0;
+}
+
+/* All of this user's whose names have no slash, but what killed loads have left. */
+static int visit_all(struct list *l, int (*visit)(const char *name, void *context), struct why *w)
+{
+	return object_each(clear, NULL, w) < 0 ? -1 : object_each(visit, l, w);
+}
 
 int list_print(char **name, size_t n, int json, struct why *w)
 {
 	int (*visit)(const char *name, void *context) = json ? print_json : add_row;
 	struct list l = { .named = n > 0, .w = w };
-	int status = n ? 0 : object_each(visit, &l, w);
-	struct why first;
 
-	for (size_t i = 0; i < n; i++)
-		if (visit(name[i], &l) < 0 && !status) {
-			status = -1;
-			first = *w;
-		}
-	if (n && status)
-		*w = first;
-	if (!json && (l.n || !status))
+	if (!n && visit_all(&l, visit, w) < 0)
+		fail(&l);
+	for (size_t i = 0; i < n; i++) {
+		saved_clear(name[i]);
+		if (visit(name[i], &l) < 0)
+			fail(&l);
+	}
+	if (!json && (l.n || !l.failed))
 		print_table(&l);
 	segment_text_close(&l.text);
 	free(l.row);
-	return status;
+	if (l.failed)
+		*w = l.first;
+	return l.failed ? -1 : 0;
 }

@@ -7,8 +7,8 @@
 #include "lib/base/why.h"
 
 /* Prints these segments, one per line. n = 0: all of this user's whose names have no slash. One that cannot be read is
- * listed with the reason; but if it was named, it is left out, and list_print() returns -1 with the first such reason.
- * Also returns -1 if memory is short. */
+ * listed with the reason; but if it was named, it is left out. Returns -1 with the first reason if one was left out, if
+ * a reason was the system's, or if memory is short. What killed loads have left is removed. */
 int list_print(char **name, size_t n, int json, struct why *w);
 
 #endif

@@ -18,7 +18,9 @@ static int open_file(struct segment_text *t, const char *path, uint64_t file, st
 		strcpy(t->path, path);
 		t->g = gguf_open(t->path, 0, w);
 	}
-	if (!t->g || (file && gguf_identity(t->g) != file))
+	if (t->g && file && gguf_identity(t->g) != file)
+		return why(w, "%s: has changed", path);
+	if (!t->g)
 		return -1;
 	if (!t->vocab)
 		t->vocab = vocab_open(t->g, VOCAB_PIECES, w);
@@ -35,8 +37,7 @@ int segment_text_open(struct segment_text *t, const char *model, const char *seg
 	if (!*info->origin.path || !info->file)
 		return why(w, "segment %s: its model file is not known: name the model with -m", segment);
 	if (open_file(t, info->origin.path, info->file, &other) < 0)
-		return why(w, "segment %s: its model %s is gone or has changed: name the model with -m", segment,
-			info->origin.path);
+		return why(w, "segment %s: its model %.300s: name the model with -m", segment, other.text);
 	return 0;
 }
 

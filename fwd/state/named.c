@@ -19,7 +19,9 @@ static int inspect(struct object *o, const char *name, struct segment_info *info
 		return -1;
 	*info = (struct segment_info){ .shape = h.shape, .length = header_length(&h), .n_ctx = header_n_ctx(&h),
 		.bytes = bytes, .origin = header_origin(&h), .file = mark_value(&h.mark[SEGMENT_FILE]),
-		.digest = mark_value(&h.mark[SEGMENT_DIGEST]), .used = object_used(o), .owner = object_owner(o) };
+		.digest = mark_value(&h.mark[SEGMENT_DIGEST]), .owner = object_owner(o) };
+	if (object_used(o, &info->used, w) < 0)
+		return -1;
 	if (info->length && object_read(o, shape_extent_at(&h.shape, 0), info->first, sizeof info->first) < 0)
 		return why(w, "%s", strerror(errno));
 	return 0;

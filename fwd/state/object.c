@@ -214,11 +214,14 @@ void object_touch(const struct object *o)
 		futimens(o->fd, NULL);
 }
 
-time_t object_used(const struct object *o)
+int object_used(const struct object *o, time_t *when, struct why *w)
 {
 	struct stat st;
 
-	return fstat(o->fd, &st) < 0 ? 0 : st.st_mtime;
+	if (fstat(o->fd, &st) < 0)
+		return why(w, "%s", strerror(errno));
+	*when = st.st_mtime;
+	return 0;
 }
 
 void object_shrink(const struct object *o, size_t bytes)
@@ -255,13 +258,16 @@ static int has_prefix(const struct dirent *e)
 	return !strncmp(e->d_name, PREFIX, sizeof PREFIX - 1);
 }
 
-static int is_ours(const char *directory, const char *entry)
+/* 1 or 0, which it also is if it has been removed; -1: unknown. */
+static int is_ours(const char *directory, const char *entry, struct why *w)
 {
 	char path[PATH];
 	struct stat st;
 
 	snprintf(path, sizeof path, "%s/%s", directory, entry);
-	return lstat(path, &st) == 0 && st.st_uid == geteuid();
+	if (lstat(path, &st) == 0)
+		return st.st_uid == geteuid();
+	return errno == ENOENT ? 0 : why(w, "%s: %s", path, strerror(errno));
 }
 
 int object_each(int (*visit)(const char *name, void *context), void *context, struct why *w)
@@ -276,7 +282,7 @@ int object_each(int (*visit)(const char *name, void *context), void *context, st
 	if (n < 0)
 		return errno == ENOENT ? 0 : why(w, "%s: %s", directory, strerror(errno));
 	for (int i = 0; i < n; i++) {
-		if (!status && is_ours(directory, entry[i]->d_name))
+		if (!status && (status = is_ours(directory, entry[i]->d_name, w)) > 0)
 			status = visit(entry[i]->d_name + sizeof PREFIX - 1, context);
 		free(entry[i]);
 	}

@@ -54,9 +54,9 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w);
 /* Reads from an offset, as pread(2) does but without EINTR. */
 ssize_t object_read(const struct object *o, size_t at, void *to, size_t n);
 
-/* object_touch() records that the object was used now; object_used() returns when it was last used. */
+/* object_touch() records that the object was used now; object_used() tells when it was last used. */
 void object_touch(const struct object *o);
-time_t object_used(const struct object *o);
+int object_used(const struct object *o, time_t *when, struct why *w);
 
 /* Shrinks the file. A failure is harmless. */
 void object_shrink(const struct object *o, size_t bytes);

@@ -195,21 +195,54 @@ static int read_as(struct rle *r, int fd, const char *part, const struct object 
 	return status;
 }
 
+/* The name with OBJECT_PART appended, for the caller to free; NULL: out of memory. */
+static char *part_of(const char *name)
+{
+	char *part = malloc(strlen(name) + sizeof OBJECT_PART);
+
+	return part ? strcat(strcpy(part, name), OBJECT_PART) : NULL;
+}
+
 int saved_read(int fd, const char *name, int replace, struct why *w)
 {
 	struct rle *r = malloc(sizeof *r);
-	char *part = malloc(strlen(name) + sizeof OBJECT_PART);
+	char *part = part_of(name);
 	struct object claimed = { .fd = -1 };
 	int status = -1;
 
 	if (!r || !part)
 		why(w, "out of memory");
 	else if (claim_open(&claimed, name, replace, w) == 0) {
-		strcat(strcpy(part, name), OBJECT_PART);
 		status = read_as(r, fd, part, &claimed, w);
 		claim_close(&claimed);
 	}
 	free(part);
 	free(r);
 	return status;
+}
+
+/* Whether there is such an object with data, which its maker has locked unless it is dead. */
+static int has_data(const char *name)
+{
+	struct object o;
+	struct why ignored;
+	size_t bytes = 0;
+	int found = object_open(&o, name, 0, &ignored) == 0 && object_size(&o, &bytes, &ignored) == 0;
+
+	object_close(&o);
+	return found && bytes;
+}
+
+void saved_clear(const char *name)
+{
+	struct object claimed = { .fd = -1 };
+	char *part = part_of(name);
+	struct why ignored;
+
+	if (part && has_data(part) && segment_remove(part, &ignored) == 0 &&
+	    claim_open(&claimed, name, 0, &ignored) == 0) {
+		claimed.made = 1;       /* by the killed process; so it is removed */
+		claim_close(&claimed);
+	}
+	free(part);
 }

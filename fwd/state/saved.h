@@ -11,7 +11,11 @@ int saved_write(struct segment *s, int fd, struct why *w);
 
 /* Reads a segment, to the end of the stream, and gives it this name. The name must be free or, with replace, not in
  * use; the old segment is replaced only when all of the new one has been read. Until then the new one has the name with
- * OBJECT_PART appended. A failure leaves nothing behind; a kill may leave the part, which the next call removes. */
+ * OBJECT_PART appended. A failure leaves nothing behind; a kill may leave the part, which the next call removes, and
+ * saved_clear(). */
 int saved_read(int fd, const char *name, int replace, struct why *w);
+
+/* Removes what a killed saved_read() of this name has left, if anything. */
+void saved_clear(const char *name);
 
 #endif
