@@ -182,7 +182,7 @@ static void options(struct printer *p)
 		case SUFFIX: run.suffix = c.value; break;
 		case STOP:
 			if (stop_add_quoted(p->stop, c.value, &w) < 0)
-				cli_usage(&c, "--stop: %s", w.text);
+				cli_refuse(&c, "--stop: %s", w.text);
 			break;
 		case TURNS: run.turns = 1; break;
 		case END: run.end = c.value; break;

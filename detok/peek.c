@@ -77,7 +77,7 @@ static const char *take_options(void)
 		case STOP:
 			must(!render.stop.strings && !(render.stop.strings = stop_open(&w)));
 			if (stop_add_quoted(render.stop.strings, c.value, &w) < 0)
-				cli_usage(&c, "--stop: %s", w.text);
+				cli_refuse(&c, "--stop: %s", w.text);
 			break;
 		case RAW: list_as(&listing_raw); break;
 		case SEQ: listing.seq = cli_integer(&c, o, 0, FRAME_NO_SEQ - 1); break;

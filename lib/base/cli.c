@@ -87,7 +87,7 @@ _Noreturn void cli_die(const struct cli *c, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	print_and_exit(c, 1, format, ap);
+	print_and_exit(c, c->trouble ? c->trouble : 1, format, ap);
 }
 
 _Noreturn void cli_cut(const struct cli *c, const char *format, ...)
@@ -104,6 +104,15 @@ _Noreturn void cli_usage(const struct cli *c, const char *format, ...)
 
 	va_start(ap, format);
 	print_and_exit(c, 2, format, ap);
+}
+
+_Noreturn void cli_refuse(const struct cli *c, const char *format, ...)
+{
+	int memory = errno == ENOMEM;
+	va_list ap;
+
+	va_start(ap, format);
+	print_and_exit(c, memory ? 1 : 2, format, ap);
 }
 
 /* ---- options ---- */

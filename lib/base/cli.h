@@ -52,6 +52,7 @@ struct cli {
 	int argc;               /* main's; once cli_next() has returned NULL, argv[0 .. argc-1] are the operands */
 	char **argv;
 	const char *value;      /* the argument of the option just returned, or NULL */
+	int trouble;            /* the status of cli_die(), as 2 of diff(1); 0: 1 */
 	int at, in, kept;       /* private: word, letter in it, operands so far */
 };
 
@@ -74,6 +75,9 @@ const char *cli_word(const struct cli *c, const struct opt *o);
  * begin with $LMPIPE_ERROR_PREFIX, if it is set: "gen: " in gen's stages. */
 _Noreturn void cli_die(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* For an argument that was read in vain: exits with status 1 if memory was short (errno is ENOMEM), else with 2. */
+_Noreturn void cli_refuse(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* For an output that is correct but incomplete: exits with status 3. */
 _Noreturn void cli_cut(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

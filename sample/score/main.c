@@ -17,11 +17,8 @@ static struct cli c = { .program = "score", .synopsis = "[options] [STREAM]",
 static struct why w;
 static struct settings set;
 
-/* Whatever goes wrong; --against has 1 for streams that differ. */
 static _Noreturn void die(void)
 {
-	if (set.against)
-		cli_usage(&c, "%s", w.text);
 	cli_die(&c, "%s", w.text);
 }
 

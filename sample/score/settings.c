@@ -70,7 +70,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case WORST: p->most = (size_t)cli_integer(c, o, 1, WORST_MAX); break;
 		case CHOICES: set->choices = c->value; break;
 		case IDS: set->ids = 1; break;
-		case AGAINST: set->against = c->value; break;
+		case AGAINST: set->against = c->value; c->trouble = 2; break;
 		case JSON: p->as_json = 1; break;
 		case 't': add(set, c, "--threads", c->value); break;
 		case 'c': add(set, c, "--ctx-size", c->value); break;
