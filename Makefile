@@ -27,7 +27,10 @@ SEGMENTS_files = -DSEGMENTS_IN_FILES
 AVX512 = avx512
 # No contraction, no fast math: the arithmetic is the contract.
 STD = -std=c11 -D_XOPEN_SOURCE=700 -ffp-contract=off -fno-math-errno -pthread -I.
-ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(CFLAGS)
+# The folder of the build is not in what debuggers read, so that it does not matter where the same source is built. The
+# shell knows it in every make.
+ANYWHERE = "-fdebug-prefix-map=$$PWD=."
+ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(ANYWHERE) $(CFLAGS)
 
 # Vectors are written out in the kernels; the compiler's own vectors of the scalar parts only slow them down (Q4_K by a
 # fifth). Tracking variables for debuggers takes a third of the compiler's time.
@@ -276,9 +279,10 @@ uninstall:
 	rm -f $(DATADIR)/tales-q8_0.gguf
 	-rmdir $(DATADIR)
 
-# A Debian package, in this folder; needs dpkg-dev.
+# A Debian package, in the folder DEB; needs dpkg-dev.
+DEB = .
 deb: all
-	@MAKE='$(MAKE)' lib/package/deb $(BIN) "$(PROGRAM_PREFIX)"
+	@MAKE='$(MAKE)' lib/package/deb $(BIN) "$(PROGRAM_PREFIX)" "$(DEB)"
 
 tests: $(binaries)
 
