@@ -52,7 +52,8 @@ JINJA = arith braces builtin_bytes builtin_encode builtin_global builtin_html bu
 	builtin_number builtin_pprint builtin_str builtin_strftime builtin_text builtin_wrap builtins call dict env \
 	eval exec expr format jinja lex number parse percent spell text value
 GRAMMAR = grammar node class reader token parse match state union text kinds mask trie
-SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
+SCHEMA = schema fail gbnf index types make refer rewrite merge negate unevaluated exclusive constants array object \
+	names members string format pattern regex language automaton nfa number decimal
 SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
@@ -84,7 +85,7 @@ TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test avx512_test \
-	guessing_test jinja_test grammar_test schema_test malformed_test
+	guessing_test jinja_test grammar_test schema_test keywords_test malformed_test
 REFERENCE = reference_model reference_keys reference_families reference_math reference_attention reference_mixture \
 	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
 	reference_compressed reference_encoder
@@ -136,7 +137,7 @@ $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(fwd_o) $(pick_o) $(chat_o) $(to
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o) $(pick_o) \
 	$(process_o) $(tok_o) $(lib_o)
-$(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
+$(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
 	$(OBJ)/lib/chat/marks.o $(tok_o) $(json_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(LISTING:%=$(OBJ)/detok/%.o) $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
@@ -185,7 +186,8 @@ $(BIN)/tests/guessing_test: $(OBJ)/tests/guessing_test.o $(OBJ)/gen/guessing.o
 $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(OBJ)/tests/mkschema.o $(OBJ)/tests/validator.o $(schema_o) \
-	$(json_o) $(lib_o)
+	$(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
+$(BIN)/tests/keywords_test: $(OBJ)/tests/keywords_test.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/tests/vocab_test: $(OBJ)/tests/vocab_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
 $(BIN)/tests/merge_test: $(OBJ)/tests/merge_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
 $(BIN)/tests/special_test: $(OBJ)/tests/special_test.o $(OBJ)/tests/mkgguf.o $(tok_o) $(lib_o)

@@ -111,6 +111,8 @@ static void pass_own(struct assembly *t)
 	pass(t, ENCODE, 0, "--no-bos", "--text");
 	if (q->escape)
 		pass(t, TOK, 0, "--escape", NULL);
+	if (q->lenient)
+		pass(t, SCHEMA, 0, "--lenient", NULL);
 	/* one id at a time if somebody may be watching */
 	pass(t, FWD, CHAINED, "--chain", f & STREAM || terminal ? "1" : "16");
 	pass(t, FWD, CHAINED | NOISE, "--temp", "0.8");

@@ -63,6 +63,7 @@ struct request {
 	int append;             /* the prompt follows the text that --kv keeps */
 	int escape;             /* tok replaces escapes in the prompt */
 	int guesses, penalty;   /* --draft-max and --length-penalty were given */
+	int lenient;            /* the schema's grammar leaves out what it cannot express */
 	int likely;             /* --json includes the most likely tokens at each position */
 	int once;               /* the prompt is the only turn of a conversation */
 	const char *draft, *kv, *history, *hosts;       /* as given, or NULL */

@@ -26,7 +26,8 @@
 #include "hosts.h"
 #include "loop.h"
 
-enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, LINES_OF, ECHO, PROBABLE, APPEND, FLAG };
+enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, LINES_OF, ECHO, PROBABLE, APPEND, LENIENT,
+	FLAG };
 
 enum { PROMPT_MAX = 64 << 20 }; /* bytes of a file that is a turn */
 
@@ -85,6 +86,7 @@ const struct opt pipeline_opts[] = {
 const struct opt schema_opts[] = {
 	{ FLAG, "json-schema", "TEXT", "draw only JSON that matches this schema" },
 	{ FLAG, "json-schema-file", "FILE", "the same from a file" },
+	{ LENIENT, "lenient", NULL, "leave out of the schema what cannot be enforced, with a warning for each" },
 	{ 0 }
 };
 
@@ -230,6 +232,7 @@ static void take(struct reader *r, const struct opt *o)
 	case APPEND: q->append = 1; break;
 	case 'e': q->escape = 1; break;
 	case ECHO: q->echo = 1; break;
+	case LENIENT: q->lenient = 1; break;
 	case PROBABLE: q->likely = 1; cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case STAGE: replace(r); break;
@@ -319,6 +322,8 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "--seed: there are no %d seeds from %" PRId64 " on", q->texts, q->seed);
 	if (q->guesses && !q->draft)
 		cli_usage(c, "--draft-max requires --draft");
+	if (q->lenient && !asked(q, CONSTRAINED))
+		cli_usage(c, "--lenient requires --json-schema or --json-schema-file");
 	if (q->penalty && !asked(q, RANKED))
 		cli_usage(c, "--length-penalty requires --best-of");
 	if (q->append && !asked(q, KEPT))

@@ -11,23 +11,45 @@
 #include "lib/grammar/grammar.h"
 #include "lib/schema/schema.h"
 
+enum { LENIENT = 1 };
+
 static const struct opt opts[] = {
 	{ 'f', "file", "FILE", "read the schema from FILE" },
+	{ LENIENT, "lenient", NULL, "leave out what a grammar cannot express, with a warning for each" },
 	{ 0 }
 };
 
-static struct cli c = { .program = "schema", .synopsis = "[-f FILE | SCHEMA] [< schema.json] > grammar.gbnf",
+static struct cli c = { .program = "schema", .synopsis = "[--lenient] [-f FILE | SCHEMA] [< schema.json]"
+	" > grammar.gbnf",
 	.purpose = "a JSON Schema to a GBNF grammar", .opts = opts };
+
+/* A line for each part of the schema that the grammar does without. */
+static void warn(const struct bytes *left_out)
+{
+	for (size_t at = 0; at < left_out->n; at++) {
+		const char *line = left_out->p + at;
+		int n = (int)strcspn(line, "\n");
+
+		cli_warn(&c, "%.*s: left out", n, line);
+		at += (size_t)n;
+	}
+}
 
 int main(int argc, char **argv)
 {
-	struct bytes given = { .limit = GRAMMAR_TEXT }, grammar = { .limit = GRAMMAR_TEXT };
+	struct bytes given = { .limit = GRAMMAR_TEXT }, grammar = { .limit = GRAMMAR_TEXT },
+		left_out = { .limit = GRAMMAR_TEXT };
 	const char *file = NULL;
+	const struct opt *o;
+	int lenient = 0;
 	struct why w;
 
 	cli_start(&c, argc, argv);
-	while (cli_next(&c))
-		file = c.value;
+	while ((o = cli_next(&c)))
+		if (o->letter == LENIENT)
+			lenient = 1;
+		else
+			file = c.value;
 	if (c.argc + (file != NULL) > 1)
 		cli_usage(&c, "more than one schema (try --help)");
 	if (!c.argc && slurp_text(file ? file : "-", &given, &w))
@@ -36,7 +58,7 @@ int main(int argc, char **argv)
 		cli_usage(&c, "the schema is longer than %d MiB", GRAMMAR_TEXT >> 20);
 	if (c.argc && bytes_puts(&given, c.argv[0]))
 		cli_die(&c, "out of memory");
-	if (schema_grammar(given.p ? given.p : "", given.n, &grammar, &w)) {
+	if (schema_grammar(given.p ? given.p : "", given.n, lenient ? &left_out : NULL, &grammar, &w)) {
 		if (errno == ENOMEM)
 			cli_die(&c, "%s", w.text);
 		if (c.argc)
@@ -45,7 +67,9 @@ int main(int argc, char **argv)
 			cli_usage(&c, "%s: %s", file, w.text);
 		cli_die(&c, "standard input: %s", w.text);
 	}
+	warn(&left_out);
 	out_bytes(grammar.p, grammar.n);
+	bytes_free(&left_out);
 	bytes_free(&given);
 	bytes_free(&grammar);
 	return cli_end(&c);

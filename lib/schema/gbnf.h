@@ -29,7 +29,7 @@ enum gbnf_primitive {
 	GBNF_SPACE,             /* white space between two tokens */
 	GBNF_CHAR,              /* a character of a JSON string, escaped or not */
 	GBNF_PLAIN,             /* one that is not escaped */
-	GBNF_UNIT, GBNF_HEX, GBNF_STRING, GBNF_INTEGER, GBNF_NUMBER,
+	GBNF_UNIT, GBNF_HEX, GBNF_STRING, GBNF_INTEGER, GBNF_LARGE, GBNF_NUMBER,
 	GBNF_VALUE, GBNF_OBJECT, GBNF_MEMBER, GBNF_ARRAY, GBNF_PRIMITIVES
 };
 

@@ -112,3 +112,29 @@ const struct json *index_find(struct index *x, const struct json *of, const char
 			found = v;
 	return found;
 }
+
+void index_pair(struct index *x, struct arena *a, const void *first, const void *second, const void *value)
+{
+	const void **key = arena_alloc(a, sizeof *key);
+
+	x->failed |= !key;
+	if (!key)
+		return;
+	*key = second;
+	enter(x, first, (const char *)key, sizeof *key, value);
+}
+
+const void *index_paired(const struct index *x, const void *first, const void *second)
+{
+	return look_up(x, first, (const char *)&second, sizeof second);
+}
+
+void index_name(struct index *x, const void *key, const char *name, size_t n, const void *value)
+{
+	enter(x, key, name, n, value);
+}
+
+const void *index_named(const struct index *x, const void *key, const char *name, size_t n)
+{
+	return look_up(x, key, name, n);
+}

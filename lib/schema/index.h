@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/json.h"
 #include "lib/base/slots.h"
 
@@ -29,5 +30,13 @@ uint64_t index_hash(uint64_t seed, const void *s, size_t n);
 /* Notes a value under a key; returns what was noted, or NULL. */
 void index_note(struct index *x, const void *key, const void *value);
 const void *index_noted(struct index *x, const void *key);
+
+/* The same under a key and name[n], which must stay where it is. */
+void index_name(struct index *x, const void *key, const char *name, size_t n, const void *value);
+const void *index_named(const struct index *x, const void *key, const char *name, size_t n);
+
+/* The same under a pair of keys, for which the arena is used. */
+void index_pair(struct index *x, struct arena *a, const void *first, const void *second, const void *value);
+const void *index_paired(const struct index *x, const void *first, const void *second);
 
 #endif

@@ -1,200 +1,363 @@
-/* Numbers between bounds, as expressions over their digits. */
+/* Numbers between bounds and multiples, as automata over their digits. A text is read digit by digit; what matters of
+ * what has been read is how it compares with each bound and its remainder by each divisor. */
 #include "converter.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The largest magnitude before the point: 16 digits. */
-static const int64_t most = 9999999999999999;
+#include "decimal.h"
+#include "language.h"
 
-/* ---- digits ---- */
+enum {
+	WHOLE_MAX = 19, FRACTION_MAX = 16,      /* digits before and after the point */
+	EXACT = 15,                     /* significant digits that a double keeps */
+	DIVISORS_MAX = 4, SCRATCH_MAX = 1 << 26
+};
 
-static struct gbnf_expr *any_digits(struct gbnf *g, size_t low, size_t high)
+/* ---- bounds and divisors ---- */
+
+struct divisor {                        /* whole / 10^places */
+	uint32_t whole;
+	int places;
+	int not;                        /* numbers must not be a multiple of it */
+};
+
+struct side {                           /* the numbers of one sign: their magnitudes */
+	struct decimal low, high;
+	int none;
+};
+
+struct numbers {
+	struct side side[2];            /* from 0 on, and below 0 */
+	struct divisor divisor[DIVISORS_MAX];
+	int n_divisors;
+	int whole, fraction;            /* digits before and after the point, at most */
+};
+
+/* Next to an excluded bound 15 significant digits are used, so that a reader who uses doubles does not round a number
+ * to the bound. */
+static void exclude(struct decimal *bound, int sign)
 {
-	return gbnf_repeat(g, gbnf_class(g, "0-9", 3), (uint32_t)low, (uint32_t)high);
+	decimal_step(bound, bound->whole < EXACT ? EXACT - bound->whole : 0, sign);
 }
 
-/* One digit from low to high, and n more of any kind. */
-static struct gbnf_expr *one_digit(struct gbnf *g, char low, char high, size_t n)
+static void raise(struct side *s, struct decimal bound, int open)
 {
-	char range[] = { low, '-', high };
-
-	return gbnf_join(g, "%%", low == high ? gbnf_text(g, &low, 1) : gbnf_class(g, range, 3), any_digits(g, n, n));
+	if (open)
+		exclude(&bound, 1);
+	if (decimal_compare(&bound, &s->low) > 0)
+		s->low = bound;
 }
 
-static int all(const char *s, size_t n, char digit)
+static void lower(struct side *s, struct decimal bound, int open)
 {
-	while (n && s[n - 1] == digit)
-		n--;
-	return n == 0;
+	s->none |= open && decimal_is_zero(&bound);
+	if (open)
+		exclude(&bound, -1);
+	if (decimal_compare(&bound, &s->high) < 0)
+		s->high = bound;
 }
 
-/* The numbers of n digits from a to b. a NULL: from all zeroes; b NULL: to all nines. */
-static struct gbnf_expr *between(struct gbnf *g, const char *a, const char *b, size_t n)
+/* Numbers must be at least the bound, or else at most; open: but not equal to it. */
+static void bind(struct numbers *x, struct decimal bound, int at_least, int open)
 {
-	char low = a ? *a : '0', high = b ? *b : '9';
-	struct gbnf_expr *out, *first = gbnf_text(g, &low, 1), *last = gbnf_text(g, &high, 1);
+	int negative = bound.negative;
 
-	if (!n)
-		return gbnf_sequence(g);
-	if (a && b && low == high)
-		return gbnf_join(g, "%%", first, between(g, a + 1, b + 1, n - 1));
-	if (n == 1 || (a && b && all(a + 1, n - 1, '0') && all(b + 1, n - 1, '9')))
-		return one_digit(g, low, high, n - 1);
-	if ((!a || all(a, n, '0')) && (!b || all(b, n, '9')))
-		return any_digits(g, n, n);
-	out = gbnf_alternatives(g);
-	if (a)
-		gbnf_add(g, out, gbnf_join(g, "%%", first, between(g, a + 1, NULL, n - 1)));
-	if (b)
-		gbnf_add(g, out, gbnf_join(g, "%%", last, between(g, NULL, b + 1, n - 1)));
-	low += a != NULL;
-	high -= b != NULL;
-	if (low <= high)
-		gbnf_add(g, out, one_digit(g, low, high, n - 1));
-	return out;
-}
-
-/* The whole numbers from low to high, 0 <= low <= high <= most, each followed by the fraction. */
-static struct gbnf_expr *whole(struct gbnf *g, int64_t low, int64_t high, struct gbnf_expr *fraction)
-{
-	struct gbnf_expr *out = gbnf_alternatives(g);
-
-	for (int64_t power = 10; low <= high; power *= 10) {
-		int64_t top = high < power ? high : power - 1;
-		char a[24], b[24];
-
-		if (low >= power)
-			continue;
-		snprintf(a, sizeof a, "%" PRId64, low);
-		snprintf(b, sizeof b, "%" PRId64, top);
-		gbnf_add(g, out, between(g, a, b, strlen(a)));
-		low = power;
+	bound.negative = 0;
+	if (at_least && negative) {
+		lower(&x->side[1], bound, open);
+	} else if (at_least) {
+		raise(&x->side[0], bound, open);
+		x->side[1].none = 1;
+	} else if (negative) {
+		raise(&x->side[1], bound, open);
+		x->side[0].none = 1;
+	} else {
+		lower(&x->side[0], bound, open);
+		if (open && decimal_is_zero(&bound))
+			raise(&x->side[1], bound, 1);   /* not -0 */
 	}
-	return gbnf_join(g, "%%", out, fraction);
 }
 
-/* ---- bounds ---- */
-
-static int tighten(struct converter *c, const struct json *s, const char *keyword, int lower, int open,
-	struct schema_range *r)
+static int bind_keyword(struct converter *c, const struct json *s, const char *keyword, int at_least, int open,
+	struct numbers *x)
 {
 	const struct json *v = json_get(s, keyword);
-	int64_t bound;
+	struct decimal bound;
 
 	if (!v)
 		return 0;
-	if ((v->type == JSON_TRUE || v->type == JSON_FALSE) && open)
-		return schema_fail(c, "%s as true or false (draft 4) is not supported: give the bound itself", keyword);
-	if (!schema_is_number(v) || !isfinite(v->d))
+	if (!schema_is_number(v))
 		return schema_fail(c, "%s must be a number", keyword);
-	if (v->d != floor(v->d))
-		return schema_fail(c, "%s %.40s: only whole numbers are supported as bounds", keyword, v->s);
-	bound = v->d > 1e17 ? (int64_t)1e17 : v->d < -1e17 ? -(int64_t)1e17
-		: v->type == JSON_INT ? v->i : (int64_t)v->d;
-	if (lower && bound >= r->low) {
-		r->low_open = open || (bound == r->low && r->low_open);
-		r->low = bound;
-	} else if (!lower && bound <= r->high) {
-		r->high_open = open || (bound == r->high && r->high_open);
-		r->high = bound;
-	}
+	if (decimal_read(&bound, v))
+		return schema_refuse(c, "%s: a number with more than %d digits after the point", keyword,
+			DECIMAL_FRACTION);
+	bind(x, bound, at_least, open);
 	return 1;
 }
 
-int schema_range(struct converter *c, const struct json *s, struct schema_range *r)
+static int add_divisor(struct converter *c, const struct json *v, int not, struct numbers *x)
 {
-	int low = tighten(c, s, "minimum", 1, 0, r), low_open = tighten(c, s, "exclusiveMinimum", 1, 1, r);
-	int high = tighten(c, s, "maximum", 0, 0, r), high_open = tighten(c, s, "exclusiveMaximum", 0, 1, r);
+	enum { LARGEST = 20000 };
+	struct decimal d;
+	uint32_t whole = 0;
 
-	return low || low_open || high || high_open;
+	if (!schema_is_number(v) || v->d <= 0)
+		return schema_fail(c, "multipleOf must be a number greater than 0");
+	if (decimal_read(&d, v) || d.fraction > FRACTION_MAX)
+		return schema_refuse(c, "multipleOf: a number with more than %d digits after the point", FRACTION_MAX);
+	for (int i = 0; i < d.whole + d.fraction; i++)
+		whole = whole > LARGEST ? whole : whole * 10 + (uint32_t)d.digit[i];
+	if (whole > LARGEST || x->n_divisors == DIVISORS_MAX)
+		return schema_refuse(c, "multipleOf %.30s: more than %d without the point, or more than %d of them",
+			v->s, LARGEST, DIVISORS_MAX);
+	x->divisor[x->n_divisors++] = (struct divisor){ whole, d.fraction, not };
+	if (!not && d.fraction < x->fraction)
+		x->fraction = d.fraction ? d.fraction : 1;
+	return 1;
+}
+
+static const struct format {
+	const char *name, *low, *high;
+} formats[] = {
+	{ "int8", "-128", "127" }, { "uint8", "0", "255" }, { "int16", "-32768", "32767" }, { "uint16", "0", "65535" },
+	{ "int32", "-2147483648", "2147483647" }, { "uint32", "0", "4294967295" },
+	{ "int64", "-9223372036854775808", "9223372036854775807" }, { "uint64", "0", "18446744073709551615" },
+};
+
+static int bind_formats(const struct json *s, struct numbers *x)
+{
+	const struct json *list = json_get(s, SCHEMA_FORMATS);
+	int bound = 0;
+
+	for (const struct json *v = list ? list->child : NULL; v; v = v->next)
+		for (size_t i = 0; v->type == JSON_STRING && i < sizeof formats / sizeof *formats; i++) {
+			struct decimal low = decimal_of(formats[i].low + (*formats[i].low == '-'));
+
+			if (strcmp(v->s, formats[i].name))
+				continue;
+			low.negative = *formats[i].low == '-';
+			bind(x, low, 1, 0);
+			bind(x, decimal_of(formats[i].high), 0, 0);
+			bound = 1;
+		}
+	return bound;
+}
+
+/* ---- reading a number ---- */
+
+enum place { START, SIGN, ZERO, WHOLE, POINT, FRACTION };
+
+struct reading {                        /* what matters of the digits so far; compared as bytes */
+	uint8_t place, side;
+	uint8_t digits;                 /* in this part of the number */
+	int8_t order[2];                /* compared with the bounds, as far as read: -1, 0, 1 */
+	uint8_t past[DIVISORS_MAX];     /* there is a digit other than 0 past the places of the divisor */
+	uint32_t left[DIVISORS_MAX];    /* the remainder by it */
+};
+
+static int digit_of(const struct decimal *d, int in_fraction, int i)
+{
+	return in_fraction ? i < d->fraction ? d->digit[d->whole + i] : 0 : i < d->whole ? d->digit[i] : -1;
+}
+
+static void read_digit(const struct numbers *x, struct reading *r, int digit)
+{
+	const struct side *s = &x->side[r->side];
+	const struct decimal *bound[] = { &s->low, &s->high };
+	int in_fraction = r->place == POINT || r->place == FRACTION;
+
+	for (int i = 0; i < 2 && (in_fraction || digit || r->place == WHOLE); i++) {
+		int other = digit_of(bound[i], in_fraction, r->digits);
+
+		if (other < 0)
+			r->order[i] = 1;        /* more digits before the point */
+		else if (!r->order[i])
+			r->order[i] = (int8_t)((digit > other) - (digit < other));
+	}
+	for (int i = 0; i < x->n_divisors; i++) {
+		const struct divisor *d = &x->divisor[i];
+
+		if (in_fraction && r->digits >= d->places)
+			r->past[i] |= digit != 0;
+		else
+			r->left[i] = (uint32_t)(((uint64_t)r->left[i] * 10 + (uint64_t)digit) % d->whole);
+	}
+	r->digits++;
+	r->place = in_fraction ? FRACTION : r->place == WHOLE || digit ? WHOLE : ZERO;
+}
+
+/* What the order with a bound is once all digits before the point are read. */
+static void end_whole(const struct numbers *x, struct reading *r)
+{
+	const struct side *s = &x->side[r->side];
+	const struct decimal *bound[] = { &s->low, &s->high };
+	int digits = r->place == ZERO ? 0 : r->digits;
+
+	for (int i = 0; i < 2; i++)
+		if (digits < bound[i]->whole)
+			r->order[i] = -1;
+}
+
+static int is_allowed(const struct numbers *x, struct reading r)
+{
+	const struct side *s = &x->side[r.side];
+
+	if (r.place == ZERO || r.place == WHOLE) {
+		end_whole(x, &r);
+		r.digits = 0;
+	} else if (r.place != FRACTION) {
+		return 0;
+	}
+	r.order[0] = (int8_t)(!r.order[0] && r.digits < s->low.fraction ? -1 : r.order[0]);
+	r.order[1] = (int8_t)(!r.order[1] && r.digits < s->high.fraction ? -1 : r.order[1]);
+	for (int i = 0; i < x->n_divisors; i++) {
+		uint64_t left = r.left[i];
+
+		for (int k = r.digits; k < x->divisor[i].places; k++)
+			left = left * 10 % x->divisor[i].whole;
+		if ((!left && !r.past[i]) == x->divisor[i].not)
+			return 0;
+	}
+	return r.order[0] >= 0 && r.order[1] <= 0;
+}
+
+/* Whether nothing that could follow makes the number right. */
+static int is_lost(const struct numbers *x, const struct reading *r)
+{
+	for (int i = 0; i < x->n_divisors; i++)
+		if (r->past[i] && !x->divisor[i].not)
+			return 1;
+	return (r->place == POINT || r->place == FRACTION) && (r->order[0] < 0 || r->order[1] > 0);
+}
+
+static void add_arc(struct builder *b, const struct numbers *x, uint32_t c, const struct reading *to)
+{
+	if (!is_lost(x, to))
+		builder_arc(b, c, c, builder_state(b, to, sizeof *to));
+}
+
+static void expand(struct builder *b, const struct numbers *x, const struct reading *r)
+{
+	int fraction = r->place == POINT || r->place == FRACTION;
+	struct reading to = *r;
+
+	if (r->place == START && !x->side[1].none) {
+		to.place = SIGN;
+		to.side = 1;
+		add_arc(b, x, '-', &to);
+	}
+	if ((r->place == ZERO || r->place == WHOLE) && x->fraction) {
+		end_whole(x, &to);
+		to.place = POINT;
+		to.digits = 0;
+		add_arc(b, x, '.', &to);
+	}
+	if (r->place == ZERO || (r->place == START && x->side[0].none)
+		|| r->digits == (fraction ? x->fraction : x->whole))
+		return;
+	for (int digit = 0; digit < 10; digit++) {
+		to = *r;
+		read_digit(x, &to, digit);
+		add_arc(b, x, (uint32_t)('0' + digit), &to);
+	}
+}
+
+static const struct automaton *of_numbers(struct workshop *w, const struct numbers *x)
+{
+	struct builder b = { .w = w };
+	struct reading r;
+	const void *key;
+	size_t n;
+
+	memset(&r, 0, sizeof r);
+	for (builder_state(&b, &r, sizeof r); builder_next(&b, &key, &n); builder_end(&b, is_allowed(x, r))) {
+		memcpy(&r, key, sizeof r);
+		expand(&b, x, &r);
+	}
+	return automaton_minimise(w, builder_finish(&b));
 }
 
 /* ---- writing ---- */
 
-/* How many digits may follow the point next to an excluded bound v: 15 significant digits in all, so that a reader
- * who uses doubles does not round the number to the bound. */
-static size_t digits_beside(int64_t v)
+static struct numbers all_numbers(void)
 {
-	size_t left = 15;
+	struct numbers x = { .whole = WHOLE_MAX, .fraction = FRACTION_MAX };
 
-	for (; v && left; v /= 10)
-		left--;
-	return left;
+	x.side[0].high = x.side[1].high = decimal_of("1e99");
+	return x;
 }
 
-/* A fraction of up to n digits, or none. */
-static struct gbnf_expr *fraction(struct gbnf *g, size_t n)
+/* The numbers without those that are excluded one by one. */
+static const struct automaton *without(struct converter *c, struct workshop *w, const struct automaton *a,
+	const struct json *excluded)
 {
-	return gbnf_repeat(g, n ? gbnf_join(g, ".%", any_digits(g, 1, n)) : gbnf_never(), 0, 1);
-}
+	for (const struct json *v = excluded ? excluded->child : NULL; v && a; v = v->next) {
+		struct numbers one = all_numbers();
+		struct decimal d;
 
-/* Integers, or else numbers, from r.low, at least 0, to r.high: whole numbers with any fraction, and the two ends by
- * themselves. */
-static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r, int integer)
-{
-	int64_t first = r.low + r.low_open, last = r.high > most ? most : r.high - 1;
-	size_t below = digits_beside(r.low), above = digits_beside(r.high);
-	struct gbnf_expr *out = gbnf_alternatives(g);
-
-	if (r.low > most || r.low > r.high)
-		return out;
-	if (integer)
-		return whole(g, r.low, r.high, gbnf_sequence(g));
-	if (r.low_open && r.low < r.high && below)
-		gbnf_add(g, out, whole(g, r.low, r.low, gbnf_join(g, ".%%", any_digits(g, 0, below - 1),
-			gbnf_class(g, "1-9", 3))));
-	if (r.high_open && first <= last) {
-		gbnf_add(g, out, whole(g, last, last, fraction(g, above)));
-		last--;
+		if (!schema_is_number(v) || decimal_read(&d, v))
+			continue;
+		bind(&one, d, 1, 0);
+		bind(&one, d, 0, 0);
+		if (decimal_is_zero(&d))
+			one.side[1] = one.side[0];      /* -0 */
+		a = automaton_combine(w, a, AUTOMATON_AND_NOT, of_numbers(w, &one));
+		if (schema_work(c, 1))
+			return NULL;
 	}
-	if (first <= last)
-		gbnf_add(g, out, whole(g, first, last, fraction(g, 16)));
-	if (!r.high_open && r.high <= most && (r.low < r.high || !r.low_open))
-		gbnf_add(g, out, whole(g, r.high, r.high, gbnf_repeat(g, gbnf_join(g, ".%",
-			gbnf_repeat(g, gbnf_text(g, "0", 1), 1, 16)), 0, 1)));
+	return excluded && a ? automaton_minimise(w, a) : a;
+}
+
+/* Without bounds as large an integer has 18 digits at most, which any reader holds. */
+static void bind_integer(struct numbers *x)
+{
+	int large = 0;
+
+	for (int i = 0; i < 2; i++)
+		large |= x->side[i].low.whole == WHOLE_MAX || x->side[i].high.whole == WHOLE_MAX;
+	x->whole = x->whole == WHOLE_MAX && !large ? WHOLE_MAX - 1 : x->whole;
+	x->fraction = 0;
+	raise(&x->side[1], decimal_of("1"), 0);         /* not -0 */
+	lower(&x->side[0], decimal_of("9223372036854775807"), 0);
+	lower(&x->side[1], decimal_of("9223372036854775808"), 0);
+}
+
+static int read_bounds(struct converter *c, const struct json *s, unsigned types, struct numbers *x)
+{
+	static const struct json one = { .type = JSON_INT, .i = 1, .d = 1 };
+	const struct json *multiples = json_get(s, SCHEMA_MULTIPLES), *not = json_get(s, SCHEMA_NOT_MULTIPLES);
+	int n = bind_keyword(c, s, "minimum", 1, 0, x) + bind_keyword(c, s, "exclusiveMinimum", 1, 1, x)
+		+ bind_keyword(c, s, "maximum", 0, 0, x) + bind_keyword(c, s, "exclusiveMaximum", 0, 1, x)
+		+ bind_formats(s, x);
+
+	x->whole = multiples || not ? EXACT : WHOLE_MAX;
+	if (types == TYPE_FRACTION)
+		add_divisor(c, &one, 1, x);
+	if (types == TYPE_INTEGER)
+		bind_integer(x);
+	for (const struct json *v = multiples ? multiples->child : NULL; v && !c->failed; v = v->next)
+		n += add_divisor(c, v, 0, x);
+	for (const struct json *v = not ? not->child : NULL; v && !c->failed; v = v->next)
+		n += add_divisor(c, v, 1, x);
+	return n;
+}
+
+struct gbnf_expr *schema_write_number(struct converter *c, const struct json *s, unsigned types)
+{
+	const struct json *excluded = json_get(s, SCHEMA_NOT_ENUM);
+	struct workshop w = { .arena = { .limit = SCRATCH_MAX } };
+	struct numbers x = all_numbers();
+	int restricted = read_bounds(c, s, types, &x) || excluded;
+	struct gbnf_expr *out;
+
+	if (!restricted && types != TYPE_FRACTION)
+		return gbnf_primitive(&c->g, types == TYPE_INTEGER ? GBNF_INTEGER : GBNF_NUMBER);
+	out = c->failed ? gbnf_never() : language_write(c, &w, without(c, &w, of_numbers(&w, &x), excluded));
+	if (types == TYPE_INTEGER)
+		out = gbnf_join(&c->g, "%%", out, gbnf_repeat(&c->g, gbnf_text(&c->g, ".0", 2), 0, 1));
+	arena_free(&w.arena);
 	return out;
-}
-
-static struct gbnf_expr *write_bounded(struct gbnf *g, struct schema_range r, int integer)
-{
-	struct gbnf_expr *out = gbnf_alternatives(g);
-	struct schema_range below, above;
-
-	if (integer) {
-		r.low = r.low + r.low_open < -most ? -most : r.low + r.low_open;
-		r.high = r.high - r.high_open > most ? most : r.high - r.high_open;
-		r.low_open = r.high_open = 0;
-	}
-	below = (struct schema_range){ r.high > 0 ? 0 : -r.high, -r.low, r.high <= 0 && r.high_open, r.low_open };
-	above = (struct schema_range){ r.low < 0 ? 0 : r.low, r.high, r.low >= 0 && r.low_open, r.high_open };
-	below.low += integer && !below.low;     /* no -0 */
-	if (r.low < 0)
-		gbnf_add(g, out, gbnf_join(g, "-%", magnitudes(g, below, integer)));
-	if (r.high >= 0)
-		gbnf_add(g, out, magnitudes(g, above, integer));
-	return out;
-}
-
-struct gbnf_expr *schema_write_number(struct converter *c, const struct json *s, int integer)
-{
-	struct schema_range r = { -most - 1, most + 1, 0, 0 };
-	const struct json *multiple = json_get(s, "multipleOf"), *format = json_get(s, "format");
-	int bounded = schema_range(c, s, &r);
-
-	if (multiple && !(schema_is_number(multiple) && multiple->d == 1))
-		schema_fail(c, "multipleOf other than 1 is not supported");
-	if (format && format->type == JSON_STRING && !strcmp(format->s, "int32")) {
-		r.low = r.low < INT32_MIN ? INT32_MIN : r.low;
-		r.high = r.high > INT32_MAX ? INT32_MAX : r.high;
-		bounded = 1;
-	}
-	integer |= multiple != NULL;
-	if (r.low > most || r.high < -most)
-		schema_fail(c, "numbers of more than 16 digits before the point are not supported");
-	if (!bounded)
-		return gbnf_primitive(&c->g, integer ? GBNF_INTEGER : GBNF_NUMBER);
-	return write_bounded(&c->g, r, integer);
 }

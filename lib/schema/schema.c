@@ -2,6 +2,7 @@
 #include "converter.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -9,34 +10,21 @@ enum {
 	EXPRESSIONS_MAX = 1 << 28       /* bytes of the grammar before it is printed */
 };
 
-static void check_keywords(struct converter *c, const struct json *s)
-{
-	for (const struct json *m = s->child; m; m = m->next)
-		if (!schema_keyword(m) && (m->key_n < 2 || memcmp(m->key, "x-", 2)))
-			schema_fail(c, "the keyword \"%.60s\" is not supported", m->key);
-}
-
 /* ---- alternatives ---- */
 
-static struct gbnf_expr *write_branches(struct converter *c, const struct json *s, const char *keyword)
+/* A list of alternatives; those of a schema that says nothing else may be referred to. */
+static struct gbnf_expr *write_branches(struct converter *c, const struct json *s)
 {
-	const struct json *branches = json_get(s, keyword), *rest = schema_without(c, s, keyword);
+	const struct json *lists = json_get(s, SCHEMA_ANY_OF);
+	const struct json *list = s->n == 1 && lists->n == 1 ? lists->child : schema_alternatives(c, s);
 	struct gbnf_expr *out = gbnf_alternatives(&c->g);
-	int alone;
+	char number[24];
+	size_t i = 0;
 
-	if (branches->type != JSON_ARRAY || !branches->n)
-		schema_fail(c, "%s must be an array of schemas", keyword);
-	else if (!strcmp(keyword, "oneOf"))
-		schema_check_exclusive(c, branches);
-	if (c->failed)
-		return gbnf_never();
-	alone = !schema_has_assertion(rest);
-	for (const struct json *b = branches->child; b && !c->failed; b = b->next) {
-		const struct json *flat = alone ? b : schema_flatten(c, b);
-		const struct json *both = alone ? b : flat ? schema_merge(c, rest, flat) : NULL;
+	for (const struct json *b = list ? list->child : NULL; b && !c->failed; b = b->next) {
+		int n = snprintf(number, sizeof number, "%zu", i++);
 
-		if (both)
-			gbnf_add(&c->g, out, schema_write(c, both, keyword, strlen(keyword)));
+		gbnf_add(&c->g, out, schema_write(c, b, "anyOf", number, (size_t)n));
 	}
 	return out;
 }
@@ -55,9 +43,8 @@ static struct gbnf_expr *write_type(struct converter *c, const struct json *s, u
 		gbnf_add(&c->g, out, gbnf_join(&c->g, "true"));
 		gbnf_add(&c->g, out, gbnf_join(&c->g, "false"));
 		return out;
-	case TYPE_INTEGER:
-	case TYPE_NUMBER:
-		return schema_write_number(c, s, type == TYPE_INTEGER);
+	case TYPE_INTEGER: case TYPE_FRACTION: case TYPE_NUMBER:
+		return schema_write_number(c, s, type);
 	case TYPE_STRING:
 		return schema_write_string(c, s);
 	}
@@ -72,12 +59,13 @@ static struct gbnf_expr *write_types(struct converter *c, const struct json *s)
 	unsigned types = schema_types(c, s);
 	struct gbnf_expr *out = gbnf_alternatives(&c->g);
 
-	if (types == TYPE_ALL)
+	if (types == TYPE_ALL && !schema_types_of_keywords(s))
 		return gbnf_primitive(&c->g, GBNF_VALUE);
-	for (size_t i = 0; i < SCHEMA_TYPES && !c->failed; i++) {
+	for (size_t i = 0; i < SCHEMA_N_TYPES && !c->failed; i++) {
 		unsigned each = schema_types_by_name[i].types;
 
-		if ((types & each) != each)
+		each = each == TYPE_NUMBER ? types & TYPE_NUMBER : each;
+		if (!each || (types & each) != each)
 			continue;
 		gbnf_add(&c->g, out, write_type(c, s, each));
 		types &= ~each;
@@ -89,21 +77,23 @@ static struct gbnf_expr *write_types(struct converter *c, const struct json *s)
 
 static struct gbnf_expr *write_here(struct converter *c, const struct json *s)
 {
-	s = s->type == JSON_OBJECT ? schema_flatten(c, s) : s;
+	s = schema_flatten(c, s);
 	if (!s || s->type == JSON_FALSE)
 		return gbnf_never();
 	if (s->type == JSON_TRUE)
 		return gbnf_primitive(&c->g, GBNF_VALUE);
-	check_keywords(c, s);
-	if (c->failed)
-		return gbnf_never();
-	if (json_get(s, "anyOf"))
-		return write_branches(c, s, "anyOf");
-	if (json_get(s, "oneOf"))
-		return write_branches(c, s, "oneOf");
-	if (json_get(s, "enum") || json_get(s, "const"))
-		return schema_write_constants(c, s);
-	return write_types(c, s);
+	if (json_get(s, SCHEMA_ANY_OF))
+		return write_branches(c, s);
+	return json_get(s, "enum") ? schema_write_constants(c, s) : write_types(c, s);
+}
+
+struct gbnf_rule *schema_new_rule(struct converter *c, const char *label)
+{
+	const struct schema_path *p = c->path;
+	int is_number = !p->name || (p->n && *p->name >= '0' && *p->name <= '9');
+	const char *stem = !is_number ? p->name : p->keyword ? p->keyword : "";
+
+	return gbnf_rule(&c->g, stem, is_number ? strlen(stem) : p->n, label);
 }
 
 /* A schema that is referred to has a rule, so that it may contain itself. */
@@ -115,7 +105,7 @@ struct schema_rule {
 
 static struct schema_rule *write_rule(struct converter *c, const struct json *s, const char *label)
 {
-	struct schema_rule *r = (struct schema_rule *)index_noted(&c->index, s);
+	struct schema_rule *r = (struct schema_rule *)index_noted(&c->rules, schema_identity(s));
 
 	if (r && r->open && r->level == c->level)
 		schema_fail(c, "the schema refers to itself with no array or object between");
@@ -126,28 +116,41 @@ static struct schema_rule *write_rule(struct converter *c, const struct json *s,
 		schema_no_memory(c);
 		return NULL;
 	}
-	*r = (struct schema_rule){ gbnf_rule(&c->g, c->path->name, c->path->n, label), c->level, 1 };
-	index_note(&c->index, s, r);
+	*r = (struct schema_rule){ schema_new_rule(c, label), c->level, 1 };
+	index_note(&c->rules, schema_identity(s), r);
 	gbnf_define(&c->g, r->rule, write_here(c, s));
 	r->open = 0;
 	return r;
 }
 
-struct gbnf_expr *schema_write(struct converter *c, const struct json *s, const char *name, size_t n)
+/* A schema in a rule: the target of a reference that stands alone, or what was made of two schemas. NULL: neither. */
+static const struct json *with_rule(struct converter *c, const struct json *s)
 {
-	struct schema_path path = { c->path, name, n };
-	const struct json *rest, *target;
+	const struct json *ref = json_get(s, "$ref"), *rest;
+
+	if (schema_is_both(s))
+		return s;
+	ref = ref ? ref : json_get(s, "$dynamicRef");
+	rest = ref ? schema_without(c, s, ref->key) : NULL;
+	return rest && !schema_has_assertion(rest) ? schema_follow(c, ref) : NULL;
+}
+
+struct gbnf_expr *schema_write(struct converter *c, const struct json *s, const char *keyword, const char *name,
+	size_t n)
+{
+	struct schema_path path = { c->path, keyword, name, n };
+	const struct json *target;
 	struct gbnf_expr *out = gbnf_never();
 	struct schema_rule *r;
 
 	c->path = &path;
 	if (!schema_enter(c, s)) {
-		rest = json_get(s, "$ref") ? schema_without(c, s, "$ref") : NULL;
-		if (!rest || schema_has_assertion(rest)) {
-			out = write_here(c, s);
-		} else if ((target = schema_follow(c, s))) {
+		target = with_rule(c, s);
+		if (target) {
 			r = write_rule(c, target, json_get_string(s, "$ref"));
 			out = r ? gbnf_use(&c->g, r->rule) : out;
+		} else {
+			out = write_here(c, s);
 		}
 		schema_leave(c);
 	}
@@ -168,7 +171,7 @@ int schema_write_grammar(struct converter *c, const struct json *s, struct bytes
 	schema_leave(c);
 	if (top)
 		gbnf_define(&c->g, root, gbnf_join(&c->g, "_%_", gbnf_use(&c->g, top->rule)));
-	if (c->g.failed || c->index.failed)
+	if (c->g.failed || c->index.failed || c->flat.failed || c->rules.failed)
 		schema_no_memory(c);
 	if (c->failed)
 		return -1;
@@ -186,19 +189,35 @@ void schema_close(struct converter *c)
 	arena_free(&c->arena);
 	arena_free(&c->g.arena);
 	index_free(&c->index);
+	index_free(&c->flat);
+	index_free(&c->rules);
 }
 
-int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w)
+/* What APIs wrap a schema in: {"type": "json_schema", "json_schema": {"name": ..., "schema": ...}}, or the inner one
+ * of these. */
+static const struct json *unwrapped(const struct json *document)
 {
-	struct schema_path top = { NULL, "#", 1 };
+	const struct json *inner = json_get(document, "json_schema"), *schema;
+
+	inner = inner ? inner : document;
+	schema = json_get(inner, "schema");
+	return schema && json_get_string(inner, "name") && schema->type == JSON_OBJECT ? schema : document;
+}
+
+int schema_grammar(const char *json, size_t n, struct bytes *left_out, struct bytes *out, struct why *w)
+{
+	struct schema_path top = { NULL, NULL, NULL, 0 };
 	struct converter c = { .arena = { .limit = TREES_MAX }, .g = { .arena = { .limit = EXPRESSIONS_MAX } }, .w = w,
-		.path = &top };
+		.left_out = left_out, .path = &top };
 	int status = -1, error;
 
 	errno = 0;
 	c.document = json_parse(&c.arena, json, n, w);
-	if (c.document)
+	if (c.document) {
+		c.document = unwrapped(c.document);
+		schema_find_bases(&c);
 		status = schema_write_grammar(&c, c.document, out);
+	}
 	if (status > 0 && c.endless)
 		status = why(w, "%s: every value of this schema would have to contain another one, without end",
 			c.endless);

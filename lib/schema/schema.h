@@ -12,10 +12,10 @@
 
 enum { SCHEMA_DEPTH = 64 };     /* schemas inside each other, references followed included */
 
-/* Appends to out, up to its limit, the grammar of the schema that json[n] spells. -1: not JSON ("line L, column C:
- * ..."), a schema that cannot be expressed ("#/a/item: ..."), or one that no value matches;
- * errno is ENOMEM if it is memory that is short. Time and memory grow
- * about linearly with the schema. */
-int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w);
+/* Appends to out, up to its limit, the grammar of the schema that json[n] spells. left_out is NULL, or gets a line for
+ * each part of the schema that cannot be expressed and is left out, so that the grammar allows more. -1: not JSON
+ * ("line L, column C: ..."), a schema that cannot be expressed ("#/properties/a: ..."), or one that no value matches;
+ * errno is ENOMEM if it is memory that is short. Time and memory grow about linearly with the schema. */
+int schema_grammar(const char *json, size_t n, struct bytes *left_out, struct bytes *out, struct why *w);
 
 #endif

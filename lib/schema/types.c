@@ -4,40 +4,56 @@
 #include <math.h>
 #include <string.h>
 
-const struct schema_type schema_types_by_name[SCHEMA_TYPES] = {
+const struct schema_type schema_types_by_name[SCHEMA_N_TYPES] = {
 	{ "object", TYPE_OBJECT }, { "array", TYPE_ARRAY }, { "string", TYPE_STRING }, { "number", TYPE_NUMBER },
 	{ "integer", TYPE_INTEGER }, { "boolean", TYPE_BOOLEAN }, { "null", TYPE_NULL },
 };
 
-static const struct schema_keyword keywords[] = {
-	{ "type", MERGED_APART, 0 }, { "enum", MERGED_APART, 0 }, { "const", MERGED_APART, 0 },
-	{ "anyOf", MERGED_IF_EQUAL, 0 }, { "oneOf", MERGED_IF_EQUAL, 0 }, { "allOf", MERGED_IF_EQUAL, 0 },
-	{ "$ref", MERGED_IF_EQUAL, 0 },
+const struct schema_keyword schema_keywords[] = {
+	{ "type", MERGED_APART, 0 }, { "enum", MERGED_APART, 0 }, { SCHEMA_TYPES, MERGED_APART, 0 },
+	{ SCHEMA_NOT_ENUM, MERGED_AS_LISTS, TYPE_NULL | TYPE_BOOLEAN | TYPE_STRING | TYPE_NUMBER },
+	{ SCHEMA_ANY_OF, MERGED_AS_LISTS, 0 },
 	{ "properties", MERGED_APART, TYPE_OBJECT }, { "required", MERGED_AS_LISTS, TYPE_OBJECT },
-	{ "additionalProperties", MERGED_AS_SCHEMAS, TYPE_OBJECT },
-	{ "items", MERGED_AS_SCHEMAS, TYPE_ARRAY }, { "prefixItems", MERGED_IF_EQUAL, TYPE_ARRAY },
-	{ "additionalItems", MERGED_AS_SCHEMAS, TYPE_ARRAY }, { "minItems", MERGED_TO_LARGER, TYPE_ARRAY },
-	{ "maxItems", MERGED_TO_SMALLER, TYPE_ARRAY }, { "uniqueItems", MERGED_IF_EQUAL, TYPE_ARRAY },
+	{ SCHEMA_MEMBERS, MERGED_AS_LISTS, TYPE_OBJECT }, { "propertyNames", MERGED_AS_SCHEMAS, TYPE_OBJECT },
+	{ "minProperties", MERGED_TO_LARGER, TYPE_OBJECT }, { "maxProperties", MERGED_TO_SMALLER, TYPE_OBJECT },
+	{ SCHEMA_ITEMS, MERGED_AS_LISTS, TYPE_ARRAY }, { SCHEMA_CONTAINS, MERGED_AS_LISTS, TYPE_ARRAY },
+	{ "minItems", MERGED_TO_LARGER, TYPE_ARRAY }, { "maxItems", MERGED_TO_SMALLER, TYPE_ARRAY },
+	{ "uniqueItems", MERGED_TO_EITHER, TYPE_ARRAY },
 	{ "minLength", MERGED_TO_LARGER, TYPE_STRING }, { "maxLength", MERGED_TO_SMALLER, TYPE_STRING },
-	{ "pattern", MERGED_IF_EQUAL, TYPE_STRING }, { "format", MERGED_IF_EQUAL, TYPE_STRING },
+	{ SCHEMA_PATTERNS, MERGED_AS_LISTS, TYPE_STRING }, { SCHEMA_NOT_PATTERNS, MERGED_AS_LISTS, TYPE_STRING },
+	{ SCHEMA_FORMATS, MERGED_AS_LISTS, TYPE_STRING | TYPE_NUMBER },
 	{ "minimum", MERGED_TO_LARGER, TYPE_NUMBER }, { "maximum", MERGED_TO_SMALLER, TYPE_NUMBER },
 	{ "exclusiveMinimum", MERGED_TO_LARGER, TYPE_NUMBER }, { "exclusiveMaximum", MERGED_TO_SMALLER, TYPE_NUMBER },
-	{ "multipleOf", MERGED_IF_EQUAL, TYPE_NUMBER },
+	{ SCHEMA_MULTIPLES, MERGED_AS_LISTS, TYPE_NUMBER }, { SCHEMA_NOT_MULTIPLES, MERGED_AS_LISTS, TYPE_NUMBER },
+	{ "const", REWRITTEN, 0 }, { "anyOf", REWRITTEN, 0 }, { "oneOf", REWRITTEN, 0 }, { "allOf", REWRITTEN, 0 },
+	{ "not", REWRITTEN, 0 }, { "if", REWRITTEN, 0 }, { "then", REWRITTEN, 0 }, { "else", REWRITTEN, 0 },
+	{ "$ref", REWRITTEN, 0 }, { "$dynamicRef", REWRITTEN, 0 }, { "nullable", REWRITTEN, 0 },
+	{ "patternProperties", REWRITTEN, TYPE_OBJECT }, { "additionalProperties", REWRITTEN, TYPE_OBJECT },
+	{ "unevaluatedProperties", REWRITTEN, TYPE_OBJECT }, { "dependentRequired", REWRITTEN, TYPE_OBJECT },
+	{ "dependentSchemas", REWRITTEN, TYPE_OBJECT }, { "dependencies", REWRITTEN, TYPE_OBJECT },
+	{ "items", REWRITTEN, TYPE_ARRAY }, { "prefixItems", REWRITTEN, TYPE_ARRAY },
+	{ "additionalItems", REWRITTEN, TYPE_ARRAY }, { "unevaluatedItems", REWRITTEN, TYPE_ARRAY },
+	{ "contains", REWRITTEN, TYPE_ARRAY }, { "minContains", REWRITTEN, TYPE_ARRAY },
+	{ "maxContains", REWRITTEN, TYPE_ARRAY }, { "pattern", REWRITTEN, TYPE_STRING },
+	{ "format", REWRITTEN, TYPE_STRING | TYPE_NUMBER }, { "multipleOf", REWRITTEN, TYPE_NUMBER },
 	{ "title", ANNOTATION, 0 }, { "description", ANNOTATION, 0 }, { "default", ANNOTATION, 0 },
 	{ "examples", ANNOTATION, 0 }, { "example", ANNOTATION, 0 }, { "$comment", ANNOTATION, 0 },
 	{ "deprecated", ANNOTATION, 0 }, { "readOnly", ANNOTATION, 0 }, { "writeOnly", ANNOTATION, 0 },
 	{ "$schema", ANNOTATION, 0 }, { "$id", ANNOTATION, 0 }, { "id", ANNOTATION, 0 }, { "$anchor", ANNOTATION, 0 },
-	{ "$defs", ANNOTATION, 0 }, { "definitions", ANNOTATION, 0 }, { "contentEncoding", ANNOTATION, 0 },
-	{ "contentMediaType", ANNOTATION, 0 }, { "contentSchema", ANNOTATION, 0 }, { "$vocabulary", ANNOTATION, 0 },
-	{ "discriminator", ANNOTATION, 0 },
+	{ "$dynamicAnchor", ANNOTATION, 0 }, { "$defs", ANNOTATION, 0 }, { "definitions", ANNOTATION, 0 },
+	{ "contentEncoding", ANNOTATION, 0 }, { "contentMediaType", ANNOTATION, 0 },
+	{ "contentSchema", ANNOTATION, 0 }, { "$vocabulary", ANNOTATION, 0 }, { "discriminator", ANNOTATION, 0 },
+	{ "xml", ANNOTATION, 0 }, { "externalDocs", ANNOTATION, 0 },
 };
+
+const size_t schema_n_keywords = sizeof schema_keywords / sizeof *schema_keywords;
 
 const struct schema_keyword *schema_keyword(const struct json *member)
 {
-	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-		if (*keywords[i].name == *member->key && !strcmp(keywords[i].name, member->key)
-			&& strlen(keywords[i].name) == member->key_n)
-			return &keywords[i];
+	for (size_t i = 0; i < schema_n_keywords; i++)
+		if (*schema_keywords[i].name == *member->key && !strcmp(schema_keywords[i].name, member->key)
+			&& strlen(schema_keywords[i].name) == member->key_n)
+			return &schema_keywords[i];
 	return NULL;
 }
 
@@ -46,7 +62,7 @@ int schema_has_assertion(const struct json *s)
 	const struct schema_keyword *k;
 
 	for (const struct json *m = s->child; m; m = m->next)
-		if ((k = schema_keyword(m)) && k->merged != ANNOTATION)
+		if (!(k = schema_keyword(m)) || k->merged != ANNOTATION)
 			return 1;
 	return 0;
 }
@@ -86,7 +102,7 @@ unsigned schema_types_of_keywords(const struct json *s)
 
 static unsigned named_type(struct converter *c, const struct json *name)
 {
-	for (size_t i = 0; name->type == JSON_STRING && i < SCHEMA_TYPES; i++)
+	for (size_t i = 0; name->type == JSON_STRING && i < SCHEMA_N_TYPES; i++)
 		if (!strcmp(name->s, schema_types_by_name[i].name))
 			return schema_types_by_name[i].types;
 	schema_fail(c, "\"%.40s\" is not a type", name->type == JSON_STRING ? name->s : json_type_name(name));
@@ -95,22 +111,22 @@ static unsigned named_type(struct converter *c, const struct json *name)
 
 unsigned schema_types(struct converter *c, const struct json *s)
 {
-	const struct json *type = json_get(s, "type"), *v, *end;
-	unsigned types = 0;
+	const struct json *type = json_get(s, "type"), *set = json_get(s, SCHEMA_TYPES), *constants = json_get(s,
+		"enum");
+	unsigned types = type ? 0 : TYPE_ALL, seen = 0;
 
 	if (type && type->type != JSON_ARRAY)
-		return named_type(c, type);
-	for (v = type ? type->child : NULL; v; v = v->next)
+		types = named_type(c, type);
+	for (const struct json *v = type && type->type == JSON_ARRAY ? type->child : NULL; v; v = v->next)
 		types |= named_type(c, v);
-	for (v = type ? NULL : schema_constants(s, &end); v && v != end; v = v->next)
-		types |= schema_type_of(v);
-	if (type || types)
-		return types;
-	types = schema_types_of_keywords(s);
-	for (size_t i = 0; i < SCHEMA_TYPES; i++)       /* the first in this order, if they are about several */
-		if (types & schema_types_by_name[i].types)
-			return schema_types_by_name[i].types;
-	return TYPE_ALL;
+	for (const struct json *v = constants ? constants->child : NULL; v; v = v->next)
+		seen |= schema_type_of(v);
+	return types & (set ? (unsigned)set->i : TYPE_ALL) & (constants ? seen : TYPE_ALL);
+}
+
+int schema_is_closed(const struct converter *c, const struct json *s)
+{
+	return !c->all_open && json_get(s, "type");
 }
 
 /* ---- values ---- */
@@ -139,21 +155,11 @@ int schema_equal(const struct json *a, const struct json *b)
 	return !a && !b;
 }
 
-const struct json *schema_constants(const struct json *s, const struct json **end)
-{
-	const struct json *one = json_get(s, "const"), *list = json_get(s, "enum");
-
-	*end = one ? one->next : NULL;
-	return one ? one : list ? list->child : NULL;
-}
-
 int schema_is_constant(struct converter *c, const struct json *s, const struct json *value)
 {
-	const struct json *one = json_get(s, "const"), *list = json_get(s, "enum");
+	const struct json *list = json_get(s, "enum");
 	size_t compared = 0;
 
-	if (c->failed || !list || (one && !schema_equal(one, value)))
-		return one && schema_equal(one, value);
 	if (value->type == JSON_STRING)
 		return index_find(&c->index, list, value->s, value->n) != NULL;
 	for (const struct json *v = list->child; v; v = v->next, compared++)
