@@ -278,6 +278,145 @@ static void test_combined(void)
 		" \"$defs\": {\"s\": {\"enum\": [\"x\", \"y\"]}}}", { "{\"c\":\"y\"}", 1 });
 }
 
+/* ---- what was refused once ---- */
+
+static void test_numbers(void)
+{
+	ALLOWS("{\"type\": \"number\", \"minimum\": 0.1, \"exclusiveMaximum\": 0.35}", { "0.1", 1 },
+		{ "0.09", 0 }, { "0.34999", 1 }, { "0.35", 0 }, { "0.350", 0 });
+	ALLOWS("{\"type\": \"number\", \"minimum\": -2.5}", { "-2.5", 1 }, { "-2.50", 1 }, { "-2.51", 0 },
+		{ "-2", 1 }, { "123456.75", 1 });
+	ALLOWS("{\"type\": \"integer\", \"multipleOf\": 15}", { "30", 1 }, { "45.0", 1 }, { "-15", 1 },
+		{ "0", 1 }, { "20", 0 });
+	ALLOWS("{\"type\": \"number\", \"multipleOf\": 0.01}", { "4.02", 1 }, { "4.020", 0 }, { "4.021", 0 },
+		{ "7", 1 }, { "0.5", 1 });
+	ALLOWS("{\"allOf\": [{\"multipleOf\": 3}, {\"multipleOf\": 5}, {\"type\": \"integer\"}]}", { "15", 1 },
+		{ "3", 0 }, { "5", 0 });
+	ALLOWS("{\"type\": \"integer\", \"minimum\": -9223372036854775808, \"maximum\": 9223372036854775807}",
+		{ "9223372036854775807", 1 }, { "-9223372036854775808", 1 }, { "9223372036854775808", 0 },
+		{ "-9223372036854775809", 0 });
+	ALLOWS("{\"type\": \"integer\", \"format\": \"uint8\"}", { "255", 1 }, { "256", 0 }, { "-1", 0 });
+	ALLOWS("{\"type\": \"number\", \"minimum\": 5, \"exclusiveMinimum\": true}", { "5", 0 }, { "5.1", 1 });
+	ALLOWS("{\"type\": \"number\", \"not\": {\"type\": \"integer\"}}", { "1.5", 1 }, { "1", 0 },
+		{ "1.0", 0 });
+	ALLOWS("{\"type\": \"number\", \"not\": {\"enum\": [0, 2.5]}}", { "0", 0 }, { "-0", 0 }, { "0.0", 0 },
+		{ "2.50", 0 }, { "2.51", 1 });
+}
+
+static void test_combined_strings(void)
+{
+	ALLOWS("{\"type\": \"string\", \"format\": \"uuid\", \"pattern\": \"^[0-9a-f]{8}-.*0$\"}",
+		{ "\"123e4567-e89b-12d3-a456-426614174000\"", 1 },
+		{ "\"123e4567-e89b-12d3-a456-426614174001\"", 0 },
+		{ "\"123E4567-e89b-12d3-a456-426614174000\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"^[a-z]+(-[0-9]+)?$\", \"minLength\": 3, \"maxLength\":"
+		" 5}", { "\"abc\"", 1 }, { "\"ab\"", 0 }, { "\"a-1\"", 1 }, { "\"ab-123\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"^a+$\", \"maxLength\": 5}", { "\"aaaaa\"", 1 },
+		{ "\"aaaaaa\"", 0 }, { "\"\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"format\": \"uri\", \"minLength\": 1, \"maxLength\": 2083}",
+		{ "\"https://example.org/a\"", 1 });
+	ALLOWS("{\"type\": \"string\", \"format\": \"email\", \"maxLength\": 40}", { "\"a@example.org\"", 1 });
+	ALLOWS("{\"allOf\": [{\"pattern\": \"^a\"}, {\"pattern\": \"b$\"}], \"type\": \"string\"}",
+		{ "\"ab\"", 1 }, { "\"a\"", 0 }, { "\"axb\"", 1 });
+	ALLOWS("{\"type\": \"string\", \"not\": {\"pattern\": \"^a\"}}", { "\"b\"", 1 }, { "\"ab\"", 0 },
+		{ "\"\"", 1 });
+	ALLOWS("{\"type\": \"string\", \"not\": {\"const\": \"ab\"}}", { "\"ab\"", 0 }, { "\"a\\u0062\"", 0 },
+		{ "\"abc\"", 1 }, { "\"\\u0061\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"^(?!.*\\\\.\\\\.)[a-z.]+$\"}", { "\"a.b\"", 1 },
+		{ "\"a..b\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"^(?=.*[A-Z])(?=.*\\\\d)[A-Za-z\\\\d]{3,}$\"}",
+		{ "\"aB1\"", 1 }, { "\"ab1\"", 0 }, { "\"B1\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"^[a-z]+(?<!x)$\"}", { "\"ab\"", 1 }, { "\"ax\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"\\\\bfoo\\\\b\"}", { "\"a foo b\"", 1 }, { "\"foo\"", 1 },
+		{ "\"afoo\"", 0 }, { "\"foob\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"foo(?!bar)$|^$\"}", { "\"foo\"", 1 }, { "\"\"", 1 },
+		{ "\"foobar\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"^\\\\p{Lu}\\\\p{L}*$\"}", { "\"Été\"", 1 },
+		{ "\"été\"", 0 }, { "\"A1\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"(^a|b$)\"}", { "\"ax\"", 1 }, { "\"xb\"", 1 },
+		{ "\"xax\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"^\\\\u{1F600}\\\\cA?$\"}", { "\"😀\"", 1 });
+	ALLOWS("{\"type\": \"string\", \"format\": \"ipv6\"}", { "\"::1\"", 1 }, { "\"1:2:3:4:5:6:7:8\"", 1 },
+		{ "\"fe80::1:2\"", 1 }, { "\"1::2::3\"", 0 }, { "\"1:2:3:4:5:6:7\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"format\": \"duration\"}", { "\"P1Y2M3DT4H5M6S\"", 1 }, { "\"P\"", 0 },
+		{ "\"PT\"", 0 }, { "\"P7W\"", 1 }, { "\"P1S\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"format\": \"json-pointer\"}", { "\"/a~1b\"", 1 }, { "\"a\"", 0 },
+		{ "\"\"", 1 });
+	ALLOWS("{\"type\": \"string\", \"format\": \"klingon\"}", { "\"nuqneH\"", 1 }, { "1", 0 });
+}
+
+static void test_combined_objects(void)
+{
+	ALLOWS("{\"type\": \"object\", \"propertyNames\": {\"type\": \"string\"}, \"additionalProperties\":"
+		" {\"type\": \"integer\"}}", { "{\"a\":1}", 1 }, { "{\"a\":\"b\"}", 0 });
+	ALLOWS("{\"type\": \"object\", \"propertyNames\": {\"enum\": [\"a\", \"b\"]},"
+		" \"additionalProperties\": {\"type\": \"integer\"}}", { "{\"b\":1}", 1 }, { "{\"c\":1}", 0 });
+	ALLOWS("{\"type\": \"object\", \"properties\": {\"a\": {\"type\": \"null\"}}, \"patternProperties\":"
+		" {\"^x_\": {\"type\": \"integer\"}, \"_s$\": {\"maximum\": 3}}, \"additionalProperties\":"
+		" false}", { "{\"a\":null,\"x_1\":5,\"x_s\":3}", 1 }, { "{\"x_s\":4}", 0 }, { "{\"y\":1}", 0 });
+	ALLOWS("{\"type\": \"object\", \"properties\": {\"a\": {}, \"b\": {}, \"c\": {}}, \"minProperties\":"
+		" 2, \"maxProperties\": 2}", { "{\"a\":1,\"c\":1}", 1 }, { "{\"a\":1}", 0 },
+		{ "{\"a\":1,\"b\":1,\"c\":1}", 0 });
+	ALLOWS("{\"type\": \"object\", \"additionalProperties\": {\"const\": 1}, \"minProperties\": 1,"
+		" \"maxProperties\": 2}", { "{}", 0 }, { "{\"a\":1}", 1 }, { "{\"a\":1,\"b\":1,\"c\":1}", 0 });
+	ALLOWS("{\"type\": \"object\", \"properties\": {\"a\": {}, \"b\": {}}, \"dependentRequired\": {\"a\":"
+		" [\"b\"]}}", { "{}", 1 }, { "{\"b\":1}", 1 }, { "{\"a\":1}", 0 }, { "{\"a\":1,\"b\":1}", 1 });
+	ALLOWS("{\"type\": \"object\", \"properties\": {\"k\": {\"enum\": [\"x\", \"y\"]}, \"v\": {}},"
+		" \"required\": [\"k\"], \"if\": {\"properties\": {\"k\": {\"const\": \"x\"}}}, \"then\":"
+		" {\"required\": [\"v\"]}}", { "{\"k\":\"x\"}", 0 }, { "{\"k\":\"x\",\"v\":1}", 1 },
+		{ "{\"k\":\"y\"}", 1 });
+	ALLOWS("{\"allOf\": [{\"properties\": {\"a\": {}}}, {\"anyOf\": [{\"properties\": {\"b\": {}},"
+		" \"required\": [\"b\"]}, {}]}], \"type\": \"object\", \"unevaluatedProperties\": false}",
+		{ "{\"a\":1}", 1 }, { "{\"a\":1,\"b\":1}", 1 }, { "{\"c\":1}", 0 });
+	ALLOWS("{\"type\": \"object\", \"additionalProperties\": true, \"not\": {\"additionalProperties\":"
+		" {\"type\": \"string\"}}}", { "{\"a\":1}", 1 }, { "{\"a\":\"b\"}", 0 }, { "{}", 0 });
+	ALLOWS("{\"oneOf\": [{\"type\": \"object\", \"properties\": {\"a\": {}}, \"additionalProperties\":"
+		" false}, {\"type\": \"object\", \"properties\": {\"b\": {}}, \"additionalProperties\":"
+		" false}]}", { "{\"a\":1}", 1 }, { "{\"b\":1}", 1 }, { "{}", 0 });
+}
+
+static void test_combined_arrays(void)
+{
+	ALLOWS("{\"type\": \"array\", \"items\": {\"enum\": [\"a\", \"b\", \"c\"]}, \"uniqueItems\": true,"
+		" \"minItems\": 1}", { "[\"c\",\"a\"]", 1 }, { "[\"a\",\"b\",\"a\"]", 0 }, { "[]", 0 },
+		{ "[\"a\",\"b\",\"c\"]", 1 });
+	ALLOWS("{\"type\": \"array\", \"items\": {\"type\": \"integer\"}, \"contains\": {\"minimum\": 5},"
+		" \"minContains\": 2, \"maxContains\": 3}", { "[1,5,6]", 1 }, { "[5]", 0 }, { "[5,6,7,8]", 0 },
+		{ "[5,1,6,1,7]", 1 });
+	ALLOWS("{\"type\": \"array\", \"not\": {\"items\": {\"type\": \"integer\"}}}", { "[1,\"a\"]", 1 },
+		{ "[1]", 0 }, { "[]", 0 });
+	ALLOWS("{\"prefixItems\": [{\"const\": 1}], \"type\": \"array\", \"items\": {\"type\": \"string\"},"
+		" \"not\": {\"maxItems\": 1}}", { "[1,\"a\"]", 1 }, { "[1]", 0 });
+}
+
+static void test_rewritten(void)
+{
+	ALLOWS("{\"maxLength\": 2}", { "\"abc\"", 0 }, { "123", 1 }, { "{\"a\":[]}", 1 });
+	ALLOWS("{\"type\": \"string\", \"nullable\": true}", { "null", 1 }, { "\"a\"", 1 }, { "1", 0 });
+	ALLOWS("{\"not\": {\"type\": [\"string\", \"null\"]}}", { "1", 1 }, { "null", 0 }, { "\"a\"", 0 },
+		{ "true", 1 });
+	ALLOWS("{\"not\": {\"const\": null}, \"type\": [\"null\", \"boolean\"]}", { "true", 1 }, { "null", 0 });
+	ALLOWS("{\"not\": {\"const\": {\"a\": [1]}}}", { "{\"a\":[1]}", 0 }, { "{\"a\":[2]}", 1 },
+		{ "{\"a\":[1],\"b\":1}", 1 }, { "[1]", 1 });
+	ALLOWS("{\"type\": [\"integer\", \"string\"], \"if\": {\"type\": \"integer\"}, \"then\": {\"minimum\":"
+		" 3}, \"else\": {\"minLength\": 2}}", { "3", 1 }, { "2", 0 }, { "\"ab\"", 1 }, { "\"a\"", 0 });
+	ALLOWS("{\"oneOf\": [{\"type\": \"integer\", \"multipleOf\": 3}, {\"type\": \"integer\","
+		" \"multipleOf\": 5}]}", { "3", 1 }, { "10", 1 }, { "15", 0 }, { "0", 0 }, { "7", 0 });
+	ALLOWS("{\"anyOf\": [{\"minimum\": 5}, {\"maximum\": 1}], \"allOf\": [{\"anyOf\": [{\"multipleOf\":"
+		" 2}, {\"const\": 7}]}], \"type\": \"integer\"}", { "7", 1 }, { "6", 1 }, { "0", 1 }, { "3", 0 },
+		{ "9", 0 });
+	ALLOWS("{\"$id\": \"http://a.example/x/main.json\", \"$ref\": \"sub.json#n\", \"$defs\": {\"s\":"
+		" {\"$id\": \"sub.json\", \"$defs\": {\"t\": {\"$anchor\": \"n\", \"const\": 1}}}}}", { "1", 1 },
+		{ "2", 0 });
+	ALLOWS("{\"$dynamicAnchor\": \"node\", \"type\": \"object\", \"properties\": {\"c\": {\"type\":"
+		" \"array\", \"items\": {\"$dynamicRef\": \"#node\"}}}, \"unevaluatedProperties\": false}",
+		{ "{\"c\":[{}]}", 1 }, { "{\"c\":[{\"d\":1}]}", 0 });
+	ALLOWS("{\"name\": \"n\", \"strict\": true, \"schema\": {\"$ref\": \"#/$defs/a\", \"$defs\": {\"a\":"
+		" {\"const\": 1}}}}", { "1", 1 }, { "2", 0 });
+	ALLOWS("{\"type\": \"json_schema\", \"json_schema\": {\"name\": \"n\", \"schema\": {\"const\": 1}}}",
+		{ "1", 1 }, { "2", 0 });
+}
+
 static void refuses(const char *schema, const char *reason)
 {
 	struct why w = { "" };
@@ -592,6 +731,11 @@ int main(void)
 	test_objects();
 	test_space();
 	test_combined();
+	test_numbers();
+	test_combined_strings();
+	test_combined_objects();
+	test_combined_arrays();
+	test_rewritten();
 	test_errors();
 	test_random();
 	test_sizes();

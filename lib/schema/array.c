@@ -264,7 +264,7 @@ static int add_values(struct converter *c, const struct json *s, struct json *li
 
 	if (!flat || flat->type != JSON_OBJECT)
 		return flat && flat->type == JSON_FALSE ? 0 : -1;
-	if (json_get(flat, SCHEMA_ANY_OF)) {
+	if (schema_has_alternatives(flat)) {
 		some = schema_alternatives(c, flat);
 		for (const struct json *a = some ? some->child : NULL; a; a = a->next)
 			if (add_values(c, a, list))
@@ -340,6 +340,10 @@ static struct gbnf_expr *write_all_unique(struct array_schema *a)
 		}
 		if (!other)
 			continue;
+		if (i > 1 && i >= a->min && !c->failed) {       /* only the items before it */
+			a->max = i;
+			break;
+		}
 		if (!c->failed)
 			schema_refuse(c, "uniqueItems of items that may have more than %d values", UNIQUE_MAX);
 		return c->failed ? gbnf_never() : write_counted(a);

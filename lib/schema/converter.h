@@ -29,6 +29,10 @@
 #define SCHEMA_TYPES "\xff" "types"             /* a set of types, other than those that `type` names */
 #define SCHEMA_NOT_ENUM "\xff" "not enum"       /* scalars that are not allowed */
 #define SCHEMA_MEMBERS "\xff" "members"         /* schemas with properties, patternProperties, additionalProperties */
+#define SCHEMA_HAS "\xff" "has"                 /* like required: names that keywords other than that ask for */
+#define SCHEMA_SOME "\xff" "some"               /* a property with that value is there that is not declared: */
+#define SCHEMA_OTHER "\xff" "other"             /* the same, about a property that is not declared */
+#define SCHEMA_VALUE "\xff" "value"             /* beside properties, patternProperties, pattern: its schema */
 #define SCHEMA_ITEMS "\xff" "items"             /* schemas with prefixItems and items */
 #define SCHEMA_CONTAINS "\xff" "contains"       /* schemas with contains, minContains, maxContains, SCHEMA_AFTER */
 #define SCHEMA_AFTER "\xff" "after"             /* how many items `contains` is not about */
@@ -60,6 +64,7 @@ struct converter {
 	struct schema_anchor *anchors;  /* refer.c */
 	const char *endless;            /* if no value matches it: the schema that has no finite one, or NULL */
 	const struct schema_path *path;
+	int narrowed;           /* alternatives with properties that a closed object does not declare were left out */
 	unsigned work;          /* so far (schema_work()) */
 	int depth;              /* of nested schemas, counting references */
 	int level;              /* of nested arrays and objects */
@@ -216,8 +221,19 @@ const struct json *schema_evaluate(struct converter *c, const struct json *s, co
 /* The schema of the values that both allow; all are flat. NULL: failed. */
 const struct json *schema_merge(struct converter *c, const struct json *a, const struct json *b);
 
-/* The alternatives of a flat schema's first list in SCHEMA_ANY_OF, each with all the rest merged in, flat. NULL:
- * failed. */
+/* ---- alternatives.c ---- */
+
+struct automaton;
+struct workshop;
+
+/* The names that the property of an element of SCHEMA_SOME or SCHEMA_OTHER may have. NULL: failed. */
+const struct automaton *schema_names_of_some(struct converter *c, struct workshop *w, const struct json *some);
+
+/* Whether a flat schema has SCHEMA_ANY_OF or SCHEMA_SOME. */
+int schema_has_alternatives(const struct json *s);
+
+/* The alternatives of the first list in SCHEMA_ANY_OF, or of the first schema in SCHEMA_SOME, each with all the rest
+ * merged in, flat. NULL: failed. */
 const struct json *schema_alternatives(struct converter *c, const struct json *s);
 
 /* ---- negate.c ---- */
@@ -253,9 +269,6 @@ struct gbnf_expr *schema_literal(struct converter *c, const struct json *value);
 const struct json *schema_of_value(struct converter *c, const struct json *value);
 
 /* ---- string.c ---- */
-
-struct automaton;
-struct workshop;
 
 /* The strings that s, which need not be flat, allows. NULL: failed, which c or w knows. */
 const struct automaton *schema_strings(struct converter *c, struct workshop *w, const struct json *s);

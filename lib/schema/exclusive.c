@@ -442,18 +442,7 @@ static void check_all(struct branches *b)
 
 /* ---- excluding ---- */
 
-/* Whether an alternative of a negation is of use beside `from`: it is not if both cannot hold, or if it requires a
- * property that `from` does not know while its type closes it, so that it would not be written otherwise. */
-static int is_of_use(struct converter *c, const struct json *alternative, const struct json *from)
-{
-	const struct json *required = json_get(alternative, "required"), *r = required ? required->child : NULL;
-	const struct json *flat = schema_flatten(c, alternative), *both = flat ? schema_merge(c, from, flat) : NULL;
-
-	return both && both->type != JSON_FALSE && (!r || !schema_is_closed(c, from) || property(c, from, r)
-		|| index_find(&c->index, json_get(from, "required"), r->s, r->n));
-}
-
-/* The negation of a branch, of those of its alternatives that are of use. */
+/* The negation of a branch, without those of its alternatives that cannot hold beside `from`. */
 static const struct json *negation(struct converter *c, const struct json *branch, const struct json *from)
 {
 	const struct json *not = schema_negate(c, branch), *lists = not ? json_get(not, SCHEMA_ANY_OF) : NULL;
@@ -461,9 +450,12 @@ static const struct json *negation(struct converter *c, const struct json *branc
 
 	if (!lists)
 		return not;
-	for (const struct json *a = lists->child->child; a && !c->failed; a = a->next)
-		if (is_of_use(c, a, from))
+	for (const struct json *a = lists->child->child; a && !c->failed; a = a->next) {
+		const struct json *flat = schema_flatten(c, a), *both = flat ? schema_merge(c, from, flat) : NULL;
+
+		if (both && both->type != JSON_FALSE)
 			schema_add(c, kept, NULL, a);
+	}
 	if (c->failed)
 		return NULL;
 	return kept->n == 1 ? kept->child : schema_of(c, SCHEMA_ANY_OF, schema_list(c, kept));

@@ -2,6 +2,7 @@
  * one of which it restricts. */
 #include "language.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -574,14 +575,21 @@ static void find_shared(struct writing *x)
 	free(from);
 }
 
+int language_failed(struct converter *c, const struct workshop *w)
+{
+	if (w->failed && errno == ENOMEM)
+		schema_no_memory(c);
+	else if (w->failed)
+		schema_fail(c, "what is required here together is too large to combine");
+	return w->failed;
+}
+
 struct gbnf_expr *language_write(struct converter *c, struct workshop *w, const struct automaton *a)
 {
 	struct writing x = { .c = c, .a = a };
 	struct gbnf_expr *out = gbnf_never();
 
-	if (w->failed)
-		schema_fail(c, "what is required here together is too large to combine");
-	if (c->failed || !a->n)
+	if (language_failed(c, w) || c->failed || !a->n)
 		return out;
 	x.shared = arena_array(&w->arena, a->n, 1);
 	x.rule = arena_array(&w->arena, a->n, sizeof *x.rule);

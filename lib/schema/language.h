@@ -12,6 +12,9 @@ const struct automaton *language_of_pattern(struct converter *c, struct workshop
 /* The texts that are children of a list: strings, or names of members. */
 const struct automaton *language_of_texts(struct workshop *w, const struct json *list);
 
+/* Whether the workshop has failed; then c has, too. */
+int language_failed(struct converter *c, const struct workshop *w);
+
 /* The texts as a part of the grammar, characters spelt as inside a JSON string. never: there is none. */
 struct gbnf_expr *language_write(struct converter *c, struct workshop *w, const struct automaton *a);
 

@@ -160,7 +160,7 @@ struct json *schema_present(struct converter *c, const struct json *name)
 	struct json *out = schema_of_types(c, TYPE_OBJECT);
 	const char *s = name->key ? name->key : name->s;
 
-	schema_add(c, out, "required", schema_list(c, json_new_string(&c->arena, s, name->key ? name->key_n
+	schema_add(c, out, SCHEMA_HAS, schema_list(c, json_new_string(&c->arena, s, name->key ? name->key_n
 		: name->n)));
 	return out;
 }

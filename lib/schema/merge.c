@@ -135,34 +135,3 @@ const struct json *schema_merge(struct converter *c, const struct json *a, const
 		return NULL;
 	return schema_types(c, out) ? schema_is_flat(c, out) : schema_make(c, JSON_FALSE);
 }
-
-/* The schema without the first list of alternatives. */
-static const struct json *without_first(struct converter *c, const struct json *s)
-{
-	const struct json *lists = json_get(s, SCHEMA_ANY_OF), *out = schema_without(c, s, SCHEMA_ANY_OF);
-	struct json *others = schema_make(c, JSON_ARRAY), *copy;
-
-	if (c->failed || lists->n == 1)
-		return out;
-	for (const struct json *l = lists->child->next; l; l = l->next)
-		schema_add(c, others, NULL, l);
-	copy = schema_make(c, JSON_OBJECT);
-	for (const struct json *m = out->child; m; m = m->next)
-		schema_add_named(c, copy, m, m);
-	schema_add(c, copy, SCHEMA_ANY_OF, others);
-	return copy;
-}
-
-const struct json *schema_alternatives(struct converter *c, const struct json *s)
-{
-	const struct json *rest = without_first(c, s);
-	struct json *out = schema_make(c, JSON_ARRAY);
-
-	for (const struct json *b = json_get(s, SCHEMA_ANY_OF)->child->child; b && !c->failed; b = b->next) {
-		const struct json *flat = schema_flatten(c, b), *both = flat ? schema_merge(c, rest, flat) : NULL;
-
-		if (both && both->type != JSON_FALSE)
-			schema_add(c, out, NULL, both);
-	}
-	return c->failed ? NULL : out;
-}

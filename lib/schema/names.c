@@ -42,8 +42,7 @@ void object_read_names(struct object_schema *o)
 	o->n_patterns = i;
 	if (names && !o->c->failed)
 		o->names = schema_strings(o->c, o->w, names);
-	if (o->w->failed)
-		schema_fail(o->c, "patternProperties or propertyNames are too large to combine");
+	language_failed(o->c, o->w);
 }
 
 /* The schema of the properties whose names match the patterns that the bits say, and are none of those declared if
@@ -165,22 +164,25 @@ static const struct automaton *declared_names(struct object_schema *o)
 	return o->c->failed ? NULL : language_of_texts(o->w, list);
 }
 
-/* Divides the names by the patterns from number i on that they match. */
-static void divide(struct object_schema *o, const struct automaton *names, size_t i, unsigned matches,
-	struct gbnf_expr *out)
+/* Divides the names by the patterns from number i on that they match. The values must also be valid against `value`,
+ * unless it is NULL. */
+static void divide(struct object_schema *o, const struct automaton *names, const struct json *value, size_t i,
+	unsigned matches, struct gbnf_expr *out)
 {
 	const struct json *schema;
 
 	if (!names || !names->n || o->c->failed || schema_work(o->c, 1))
 		return;
 	if (i < o->n_patterns) {
-		divide(o, automaton_minimise(o->w, automaton_combine(o->w, names, AUTOMATON_AND, o->pattern[i])), i + 1,
-			matches | 1u << i, out);
+		divide(o, automaton_minimise(o->w, automaton_combine(o->w, names, AUTOMATON_AND, o->pattern[i])), value,
+			i + 1, matches | 1u << i, out);
 		divide(o, automaton_minimise(o->w, automaton_combine(o->w, names, AUTOMATON_AND_NOT, o->pattern[i])),
-			i + 1, matches, out);
+			value, i + 1, matches, out);
 		return;
 	}
 	schema = matches || !o->is_closed ? combine(o, matches, NULL, 0) : NULL;
+	if (schema && value)
+		schema = schema_both(o->c, schema, value);
 	if (!schema || schema->type == JSON_FALSE)
 		return;
 	gbnf_add(&o->c->g, out, object_write_member(o->c, gbnf_join(&o->c->g, "\"%\"", language_write(o->c, o->w,
@@ -188,10 +190,24 @@ static void divide(struct object_schema *o, const struct automaton *names, size_
 		schema, matches ? "patternProperties" : "additionalProperties", NULL, 0));
 }
 
-struct gbnf_expr *object_write_others(struct object_schema *o)
+struct gbnf_expr *object_write_some(struct object_schema *o, const struct automaton *names, const struct json *value)
 {
 	struct gbnf_expr *out = gbnf_alternatives(&o->c->g);
-	const struct automaton *names;
+
+	if (o->n_patterns > PATTERNS_MAX) {
+		schema_refuse(o->c, "more than %d patterns in patternProperties", PATTERNS_MAX);
+		return gbnf_never();
+	}
+	if (o->names)
+		names = automaton_combine(o->w, names, AUTOMATON_AND, o->names);
+	names = automaton_combine(o->w, names, AUTOMATON_AND_NOT, declared_names(o));
+	divide(o, automaton_minimise(o->w, names), value, 0, 0, out);
+	language_failed(o->c, o->w);
+	return out;
+}
+
+struct gbnf_expr *object_write_others(struct object_schema *o)
+{
 	const struct json *schema;
 
 	if (o->c->failed || (o->is_closed && !o->n_patterns))
@@ -201,14 +217,5 @@ struct gbnf_expr *object_write_others(struct object_schema *o)
 		return !schema || schema->type == JSON_FALSE ? gbnf_never()
 			: object_write_member(o->c, other_name(o), schema, "additionalProperties", NULL, 0);
 	}
-	if (o->n_patterns > PATTERNS_MAX) {
-		schema_refuse(o->c, "more than %d patterns in patternProperties", PATTERNS_MAX);
-		return gbnf_never();
-	}
-	names = o->names ? o->names : automaton_any(o->w, 0, UINT32_MAX);
-	names = automaton_combine(o->w, names, AUTOMATON_AND_NOT, declared_names(o));
-	divide(o, automaton_minimise(o->w, names), 0, 0, out);
-	if (o->w->failed)
-		schema_fail(o->c, "patternProperties or propertyNames are too large to combine");
-	return out;
+	return object_write_some(o, automaton_any(o->w, 0, UINT32_MAX), NULL);
 }

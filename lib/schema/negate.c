@@ -25,32 +25,78 @@ static struct json *typed(struct converter *c, unsigned types, const char *keywo
 
 /* ---- objects ---- */
 
-static void negate_properties(struct converter *c, struct json *list, const struct json *properties)
-{
-	for (const struct json *p = properties ? properties->child : NULL; p && !c->failed; p = p->next)
-		if (p->type != JSON_TRUE)
-			add(c, list, p->type == JSON_FALSE ? schema_present(c, p)
-				: schema_with_member(c, p, schema_not(c, p), schema_present(c, p)));
-}
-
 static int says_nothing(const struct json *s)
 {
 	return !s || s->type == JSON_TRUE || (s->type == JSON_OBJECT && !s->child);
 }
 
-static const struct json *negate_members(struct converter *c, struct json *list, const struct json *lists)
+static void negate_properties(struct converter *c, struct json *list, const struct json *properties)
+{
+	for (const struct json *p = properties ? properties->child : NULL; p && !c->failed; p = p->next)
+		if (!says_nothing(p))
+			add(c, list, p->type == JSON_FALSE ? schema_present(c, p)
+				: schema_with_member(c, p, schema_not(c, p), schema_present(c, p)));
+}
+
+/* The value of some property is valid; its name matches the pattern, if there is one, and no members declare it. */
+static const struct json *some(struct converter *c, const struct json *pattern, const struct json *members,
+	const struct json *value)
+{
+	static const char *const keywords[] = { "properties", "patternProperties" };
+	struct json *out = schema_of(c, SCHEMA_VALUE, value);
+
+	if (pattern)
+		schema_add(c, out, "pattern", json_new_string(&c->arena, pattern->key, pattern->key_n));
+	for (int i = 0; i < 2 && members; i++)
+		if (json_get(members, keywords[i]))
+			schema_add(c, out, keywords[i], json_get(members, keywords[i]));
+	return typed(c, TYPE_OBJECT, SCHEMA_SOME, schema_list(c, out));
+}
+
+static void negate_members(struct converter *c, struct json *list, const struct json *lists)
 {
 	for (const struct json *m = lists->child; m && !c->failed; m = m->next) {
 		const struct json *patterns = json_get(m, "patternProperties");
+		const struct json *others = json_get(m, "additionalProperties");
 
 		negate_properties(c, list, json_get(m, "properties"));
-		if (!says_nothing(json_get(m, "additionalProperties")))
-			return refuse(c, "additionalProperties");
 		for (const struct json *p = patterns ? patterns->child : NULL; p; p = p->next)
 			if (!says_nothing(p))
-				return refuse(c, "patternProperties");
+				add(c, list, some(c, p, NULL, schema_not(c, p)));
+		if (!says_nothing(others))
+			add(c, list, some(c, NULL, m, schema_not(c, others)));
 	}
-	return NULL;
+}
+
+/* The same names, each with the schema `true`. */
+static const struct json *all_true(struct converter *c, const struct json *names)
+{
+	struct json *out = schema_make(c, JSON_OBJECT);
+
+	for (const struct json *p = names->child; p && !c->failed; p = p->next)
+		schema_add_named(c, out, p, schema_make(c, JSON_TRUE));
+	return out;
+}
+
+/* No such property has the value. */
+static void negate_some(struct converter *c, struct json *list, const struct json *lists)
+{
+	for (const struct json *m = lists->child; m && !c->failed; m = m->next) {
+		struct json *members = schema_of(c, SCHEMA_NEGATED, schema_make(c, JSON_TRUE)), *by_pattern;
+		const struct json *value = schema_not(c, json_get(m, SCHEMA_VALUE)), *pattern = json_get(m, "pattern");
+
+		for (const struct json *k = m->child; k && !c->failed; k = k->next)
+			if (k->type == JSON_OBJECT && strcmp(k->key, SCHEMA_VALUE))
+				schema_add(c, members, k->key, all_true(c, k));
+		if (pattern) {
+			by_pattern = schema_make(c, JSON_OBJECT);
+			schema_add_named(c, by_pattern, json_new_string(&c->arena, pattern->s, pattern->n), value);
+			schema_add(c, members, "patternProperties", by_pattern);
+		} else {
+			schema_add(c, members, "additionalProperties", value);
+		}
+		add(c, list, typed(c, TYPE_OBJECT, SCHEMA_MEMBERS, schema_list(c, members)));
+	}
 }
 
 /* ---- arrays ---- */
@@ -214,8 +260,10 @@ static const struct json *negate_keyword(struct converter *c, struct json *list,
 	else if (!strcmp(key, "properties"))
 		negate_properties(c, list, m);
 	else if (!strcmp(key, SCHEMA_MEMBERS))
-		return negate_members(c, list, m);
-	else if (!strcmp(key, "required"))
+		negate_members(c, list, m);
+	else if (!strcmp(key, SCHEMA_SOME) || !strcmp(key, SCHEMA_OTHER))
+		negate_some(c, list, m);
+	else if (!strcmp(key, "required") || !strcmp(key, SCHEMA_HAS))
 		for (const struct json *v = m->child; v && !c->failed; v = v->next)
 			add(c, list, schema_with_member(c, v, schema_make(c, JSON_FALSE), schema_of_types(c,
 				TYPE_OBJECT)));

@@ -26,6 +26,7 @@ struct object_schema {
 	const struct automaton *names;  /* that are allowed at all; NULL: any */
 	uint32_t min, max;
 	struct gbnf_expr *others;       /* a further "name": value, or never */
+	struct gbnf_expr *last;         /* if it is not NULL: another one, which must be there */
 };
 
 /* ---- names.c ---- */
@@ -38,6 +39,9 @@ const struct json *object_schema_of(struct object_schema *o, const char *name, s
 
 /* The members whose names are none of those in o->property. */
 struct gbnf_expr *object_write_others(struct object_schema *o);
+
+/* Those of them with one of the names and a value that is also valid against a schema. */
+struct gbnf_expr *object_write_some(struct object_schema *o, const struct automaton *names, const struct json *value);
 
 /* ---- object.c ---- */
 

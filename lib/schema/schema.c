@@ -16,7 +16,7 @@ enum {
 static struct gbnf_expr *write_branches(struct converter *c, const struct json *s)
 {
 	const struct json *lists = json_get(s, SCHEMA_ANY_OF);
-	const struct json *list = s->n == 1 && lists->n == 1 ? lists->child : schema_alternatives(c, s);
+	const struct json *list = lists && s->n == 1 && lists->n == 1 ? lists->child : schema_alternatives(c, s);
 	struct gbnf_expr *out = gbnf_alternatives(&c->g);
 	char number[24];
 	size_t i = 0;
@@ -31,18 +31,33 @@ static struct gbnf_expr *write_branches(struct converter *c, const struct json *
 
 /* ---- types ---- */
 
+/* null, true and false, unless they are excluded. */
+static struct gbnf_expr *write_words(struct converter *c, const struct json *s, const struct json *words, size_t n)
+{
+	struct gbnf_expr *out = gbnf_alternatives(&c->g);
+	const struct json *v;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct json *excluded = json_get(s, SCHEMA_NOT_ENUM);
+
+		for (v = excluded ? excluded->child : NULL; v && v->type != words[i].type; v = v->next)
+			;
+		if (!v)
+			gbnf_add(&c->g, out, schema_literal(c, &words[i]));
+	}
+	return out;
+}
+
 static struct gbnf_expr *write_type(struct converter *c, const struct json *s, unsigned type)
 {
+	static const struct json words[] = { { .type = JSON_NULL }, { .type = JSON_TRUE }, { .type = JSON_FALSE } };
 	struct gbnf_expr *out;
 
 	switch (type) {
 	case TYPE_NULL:
-		return gbnf_join(&c->g, "null");
+		return write_words(c, s, &words[0], 1);
 	case TYPE_BOOLEAN:
-		out = gbnf_alternatives(&c->g);
-		gbnf_add(&c->g, out, gbnf_join(&c->g, "true"));
-		gbnf_add(&c->g, out, gbnf_join(&c->g, "false"));
-		return out;
+		return write_words(c, s, &words[1], 2);
 	case TYPE_INTEGER: case TYPE_FRACTION: case TYPE_NUMBER:
 		return schema_write_number(c, s, type);
 	case TYPE_STRING:
@@ -82,7 +97,7 @@ static struct gbnf_expr *write_here(struct converter *c, const struct json *s)
 		return gbnf_never();
 	if (s->type == JSON_TRUE)
 		return gbnf_primitive(&c->g, GBNF_VALUE);
-	if (json_get(s, SCHEMA_ANY_OF))
+	if (schema_has_alternatives(s))
 		return write_branches(c, s);
 	return json_get(s, "enum") ? schema_write_constants(c, s) : write_types(c, s);
 }
@@ -222,7 +237,10 @@ int schema_grammar(const char *json, size_t n, struct bytes *left_out, struct by
 		status = why(w, "%s: every value of this schema would have to contain another one, without end",
 			c.endless);
 	else if (status > 0)
-		status = schema_fail(&c, "no value matches this schema");
+		status = schema_fail(&c, c.narrowed ? "no value matches this schema,"
+			" except objects with properties that it"
+			" does not declare; if it has oneOf, use anyOf for branches that overlap"
+			: "no value matches this schema");
 	error = errno;
 	schema_close(&c);
 	errno = error;

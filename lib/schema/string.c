@@ -1,6 +1,7 @@
 /* Strings: patterns, lengths and formats. One of them alone is written as it is; several are combined as automata. */
 #include "converter.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "format.h"
@@ -145,9 +146,12 @@ static struct gbnf_expr *write_inside(struct strings *x)
 	if (!x->n && !x->all)
 		return gbnf_repeat(g, gbnf_primitive(g, GBNF_CHAR), x->min, x->max);
 	a = combine(x);
-	if (x->w->failed && only && (out = write_shorter(x, only)))
+	if (x->w->failed && errno == ENOMEM)
+		schema_no_memory(x->c);
+	else if (x->w->failed && only && (out = write_shorter(x, only)))
 		return out;
-	if (x->w->failed && !schema_refuse(x->c, "the patterns, formats and lengths together, being too large,"))
+	if (x->w->failed && !x->c->failed && !schema_refuse(x->c, "the patterns, formats and lengths together,"
+		" being too large,"))
 		return gbnf_repeat(g, gbnf_primitive(g, GBNF_CHAR), x->min, x->max);
 	return a ? language_write(x->c, x->w, a) : gbnf_never();
 }
@@ -188,7 +192,7 @@ const struct automaton *schema_strings(struct converter *c, struct workshop *w, 
 		return automaton_any(w, 0, UINT32_MAX);
 	if (s->type == JSON_FALSE || !(schema_types(c, s) & TYPE_STRING))
 		return nothing(w);
-	if (json_get(s, SCHEMA_ANY_OF)) {
+	if (schema_has_alternatives(s)) {
 		list = schema_alternatives(c, s);
 		out = nothing(w);
 		for (const struct json *a = list ? list->child : NULL; a && !c->failed; a = a->next)

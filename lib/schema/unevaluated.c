@@ -65,7 +65,7 @@ static void evaluate(struct converter *c, const struct json *s, const struct jso
 
 	if (schema_enter(c, s))
 		return;
-	if (json_get(s, SCHEMA_ANY_OF)) {
+	if (schema_has_alternatives(s)) {
 		list = schema_alternatives(c, s);
 		for (const struct json *a = list ? list->child : NULL; a && !c->failed; a = a->next)
 			evaluate(c, a, from, out);
