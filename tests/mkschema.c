@@ -143,9 +143,66 @@ static void make_branches(struct mkschema *m, int depth)
 	print(m, "]}");
 }
 
+/* "keyword": schema */
+static void make_under(struct mkschema *m, int depth, const char *keyword)
+{
+	print(m, ", \"%s\": ", keyword);
+	make(m, depth - 1);
+}
+
+/* Keywords that are rewritten. */
+static void make_rewritten(struct mkschema *m, int depth)
+{
+	switch (pick(m, 8)) {
+	case 0:
+		print(m, "{\"type\": [\"number\", \"string\", \"boolean\", \"array\"]");
+		make_under(m, depth, "not");
+		break;
+	case 1:
+		print(m, "{\"description\": \"if\"");
+		make_under(m, depth, "if");
+		make_under(m, depth, "then");
+		make_under(m, depth, "else");
+		break;
+	case 2:
+		print(m, "{\"type\": \"array\", \"maxContains\": %u", 1 + pick(m, 2));
+		make_under(m, depth, "items");
+		make_under(m, depth, "contains");
+		break;
+	case 3:
+		print(m, "{\"type\": \"object\", \"minProperties\": %u, \"maxProperties\": 3", pick(m, 3));
+		print(m, ", \"patternProperties\": {\"^a\": ");
+		make(m, depth - 1);
+		print(m, ", \"b$\": ");
+		make(m, depth - 1);
+		print(m, "}");
+		make_under(m, depth, "additionalProperties");
+		break;
+	case 4:
+		print(m, "{\"type\": \"array\", \"uniqueItems\": true, \"items\": {\"enum\": [1, null, \"x\", 2.5]}");
+		break;
+	case 5:
+		print(m, "{\"type\": \"object\", \"properties\": {\"a\": {}, \"b\": {}, \"k\": {}},"
+			" \"dependentRequired\":"
+			" {\"a\": [\"k\"], \"b\": [\"a\"]}");
+		break;
+	case 6:
+		print(m, "{\"type\": \"number\", \"multipleOf\": %s, \"minimum\": %d.5",
+			pick(m, 2) ? "0.25" : "3", (int)pick(m, 100) - 50);
+		break;
+	default:
+		print(m, "{\"oneOf\": [");
+		make(m, depth - 1);
+		print(m, ", ");
+		make(m, depth - 1);
+		print(m, "]");
+	}
+	print(m, "}");
+}
+
 static void make(struct mkschema *m, int depth)
 {
-	switch (pick(m, depth > 0 ? 13 : 7)) {
+	switch (pick(m, depth > 0 ? 16 : 7)) {
 	case 0: case 1:
 		make_string(m);
 		break;
@@ -170,7 +227,10 @@ static void make(struct mkschema *m, int depth)
 	case 11:
 		make_branches(m, depth);
 		break;
-	case 12:
+	case 12: case 13: case 14:
+		make_rewritten(m, depth);
+		break;
+	case 15:
 		print(m, pick(m, 4) ? "{\"$ref\": \"#/$defs/d%u\"}" : "true", pick(m, 2));
 		break;
 	}

@@ -47,12 +47,22 @@ static double number_of(const struct json *s, const char *keyword, double otherw
 
 static int is_valid(const struct json *s, const struct json *v);
 
+static int is_match(const char *pattern, const char *s)
+{
+	regex_t re;
+	int ok;
+
+	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB))
+		return 0;
+	ok = !regexec(&re, s, 0, NULL, 0);
+	regfree(&re);
+	return ok;
+}
+
 static int is_valid_string(const struct json *s, const struct json *v)
 {
 	const char *pattern = json_get_string(s, "pattern"), *format = json_get_string(s, "format");
 	double n = 0;
-	regex_t re;
-	int ok = 1;
 
 	for (size_t i = 0; i < v->n; i++)
 		n += ((unsigned char)v->s[i] & 0xc0) != 0x80;
@@ -60,19 +70,23 @@ static int is_valid_string(const struct json *s, const struct json *v)
 		return 0;
 	if (format && !strcmp(format, "date"))
 		pattern = "^[0-9]{4}-[01][0-9]-[0-3][0-9]$";
-	if (!pattern)
-		return 1;
-	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB))
-		return 0;
-	ok = !regexec(&re, v->s, 0, NULL, 0);
-	regfree(&re);
-	return ok;
+	return !pattern || is_match(pattern, v->s);
+}
+
+static int is_unique(const struct json *v)
+{
+	for (const struct json *i = v->child; i; i = i->next)
+		for (const struct json *k = i->next; k; k = k->next)
+			if (equal(i, k))
+				return 0;
+	return 1;
 }
 
 static int is_valid_array(const struct json *s, const struct json *v)
 {
 	const struct json *first = json_get(s, "prefixItems"), *items = json_get(s, "items");
-	const struct json *f = first ? first->child : NULL;
+	const struct json *f = first ? first->child : NULL, *contains = json_get(s, "contains");
+	double contained = 0;
 
 	if ((double)v->n < number_of(s, "minItems", 0) || (double)v->n > number_of(s, "maxItems", HUGE_VAL))
 		return 0;
@@ -82,23 +96,59 @@ static int is_valid_array(const struct json *s, const struct json *v)
 		if (by && !is_valid(by, i))
 			return 0;
 		f = f ? f->next : NULL;
+		contained += contains && is_valid(contains, i);
 	}
+	if (contains && (contained < number_of(s, "minContains", 1) || contained > number_of(s, "maxContains",
+		HUGE_VAL)))
+		return 0;
+	return !json_get(s, "uniqueItems") || is_unique(v);
+}
+
+/* A member that `properties` does not declare. */
+static int is_valid_other(const struct json *s, const struct json *m)
+{
+	const struct json *patterns = json_get(s, "patternProperties"), *others = json_get(s, "additionalProperties");
+	int known = 0;
+
+	for (const struct json *p = patterns ? patterns->child : NULL; p; p = p->next)
+		if (is_match(p->key, m->key)) {
+			known = 1;
+			if (!is_valid(p, m))
+				return 0;
+		}
+	return known || !others || is_valid(others, m);
+}
+
+static int has_dependents(const struct json *s, const struct json *v)
+{
+	const struct json *dependent = json_get(s, "dependentRequired");
+
+	for (const struct json *d = dependent ? dependent->child : NULL; d; d = d->next)
+		for (const struct json *r = json_get(v, d->key) ? d->child : NULL; r; r = r->next)
+			if (!json_get(v, r->s))
+				return 0;
 	return 1;
 }
 
 static int is_valid_object(const struct json *s, const struct json *v)
 {
 	const struct json *properties = json_get(s, "properties"), *required = json_get(s, "required");
-	const struct json *others = json_get(s, "additionalProperties");
+	double n = 0;
 
 	for (const struct json *m = v->child; m; m = m->next) {
 		const struct json *p = properties ? json_get(properties, m->key) : NULL;
 
 		if (json_get(v, m->key) != m && p)      /* a property twice */
 			return 0;
-		if (p ? !is_valid(p, m) : others ? !is_valid(others, m) : 0)
+		if (json_get(v, m->key) != m)
+			continue;
+		n++;
+		if (p ? !is_valid(p, m) : !is_valid_other(s, m))
 			return 0;
 	}
+	if (n < number_of(s, "minProperties", 0) || n > number_of(s, "maxProperties", HUGE_VAL) || !has_dependents(s,
+		v))
+		return 0;
 	for (const struct json *r = required ? required->child : NULL; r; r = r->next)
 		if (!json_get(v, r->s))
 			return 0;
@@ -109,7 +159,8 @@ static int is_valid_number(const struct json *s, const struct json *v)
 {
 	return v->d >= number_of(s, "minimum", -HUGE_VAL) && v->d <= number_of(s, "maximum", HUGE_VAL)
 		&& v->d > number_of(s, "exclusiveMinimum", -HUGE_VAL)
-		&& v->d < number_of(s, "exclusiveMaximum", HUGE_VAL);
+		&& v->d < number_of(s, "exclusiveMaximum", HUGE_VAL)
+		&& (!json_get(s, "multipleOf") || fmod(v->d, json_get(s, "multipleOf")->d) == 0);
 }
 
 static int count_valid(const struct json *list, const struct json *v)
@@ -159,6 +210,13 @@ static int is_valid(const struct json *s, const struct json *v)
 		return 0;
 	if ((x = json_get(s, "allOf")) && count_valid(x, v) != (int)x->n)
 		return 0;
+	if ((x = json_get(s, "not")) && is_valid(x, v))
+		return 0;
+	if ((x = json_get(s, "if"))) {
+		x = json_get(s, is_valid(x, v) ? "then" : "else");
+		if (x && !is_valid(x, v))
+			return 0;
+	}
 	return v->type == JSON_STRING ? is_valid_string(s, v) : v->type == JSON_ARRAY ? is_valid_array(s, v)
 		: v->type == JSON_OBJECT ? is_valid_object(s, v) : is_number(v) ? is_valid_number(s, v) : 1;
 }

@@ -310,7 +310,7 @@ static struct gbnf_rule *endless_part(const struct gbnf_expr *e)
 /* Except for recursion a rule is defined after those that it uses, so few rounds are needed. */
 int gbnf_settle(struct gbnf *g, struct gbnf_rule *root, const char **label)
 {
-	struct gbnf_rule *r;
+	struct gbnf_rule *r, *cycle;
 
 	*label = NULL;
 	if (g->failed)
@@ -325,8 +325,11 @@ int gbnf_settle(struct gbnf *g, struct gbnf_rule *root, const char **label)
 		return 0;
 	for (r = root; r && !r->seen; r = endless_part(r->body))
 		r->seen = 1;
-	while (r && !r->label)
+	cycle = r;
+	while (r && !r->label) {
 		r = endless_part(r->body);
+		r = r == cycle ? NULL : r;
+	}
 	*label = r ? r->label : NULL;
 	return -1;
 }
