@@ -213,8 +213,9 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 		failed = loop_drain(l, w);
 	if (failed)
 		return l->gone ? 0 : -1;
-	/* a prompt has at least a card */
-	if (asked(&q, CHAINED) ? !l->gone && !l->back.number : l->whole && !l->in.number) {
+	/* tok itself writes nothing for an empty prompt without BOS; a command in its place has ended too early */
+	if (l->n && q.stage[TOK].shell
+	    && (asked(&q, CHAINED) ? !l->gone && !l->back.number : l->whole && !l->in.number)) {
 		stages_find_early(q.stage, KV, TOK, FEED);
 		return why(w, "tok ended before the prompt was complete");
 	}

@@ -267,12 +267,13 @@ static int check_set(struct model *m, struct why *w)
 	return key ? why(w, "--set: %s: not a key of architecture %s", key, m->arch) : 0;
 }
 
-/* A model whose kind of vocabulary is unknown, or of no known kind, runs all the same, on ids. */
+/* A model whose vocabulary is of an unknown kind runs all the same, on ids. For tok this is a fault, which a survey
+ * reports elsewhere. */
 static int check_vocabulary(struct model *m, struct why *w)
 {
 	struct why unsupported;
 
-	if (gguf_find(m->gguf, "tokenizer.ggml.tokens") && !vocab_supported(m->gguf, &unsupported))
+	if (!m->faults && gguf_find(m->gguf, "tokenizer.ggml.tokens") && !vocab_supported(m->gguf, &unsupported))
 		model_note(m, "%s; run without a vocabulary", unsupported.text);
 	return vocab_check(m->gguf, w);
 }
