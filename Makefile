@@ -37,7 +37,8 @@ ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(ANYWHERE) $(C
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -fno-var-tracking
 
 PROGRAMS = tok chat fwd sample score schema detok peek feed best gen kv gguf
-BASE = why io out visible bytes slurp lines cli guard quote clock grow slots sort fmath half space similar $(SYSTEMS)
+BASE = why io out visible bytes slurp lines cli guard quote clock grow slots hash sort fmath half space similar \
+	$(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
 STREAM = frame card stop sequences

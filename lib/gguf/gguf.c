@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/guard.h"
+#include "lib/base/hash.h"
 #include "lib/base/size.h"
 #include "lib/base/system.h"
 
@@ -26,7 +27,7 @@ static uint64_t identity(const struct stat *st)
 	const uint64_t numbers[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
 		(uint64_t)changed.tv_sec, (uint64_t)changed.tv_nsec };
 
-	return gguf_hash(numbers, sizeof numbers, 0);
+	return hash_data(numbers, sizeof numbers, 0);
 }
 
 static int map_file(const char *path, struct gguf_map *m, struct why *w)

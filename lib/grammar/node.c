@@ -2,6 +2,7 @@
 #include "node.h"
 
 #include "lib/base/grow.h"
+#include "lib/base/hash.h"
 #include "lib/base/utf8.h"
 
 #include <stdlib.h>
@@ -9,13 +10,9 @@
 
 static uint32_t hash(const struct grammar_node *v)
 {
-	uint64_t h = v->kind;
+	uint64_t h = hash_add(v->kind, (uint64_t)v->a << 32 | v->b);
 
-	h = (h ^ v->a) * 0x9e3779b97f4a7c15u;
-	h = (h ^ h >> 29 ^ v->b) * 0xbf58476d1ce4e5b9u;
-	h = (h ^ h >> 32 ^ v->low) * 0x94d049bb133111ebu;
-	h = (h ^ h >> 29 ^ v->high) * 0x9e3779b97f4a7c15u;
-	return (uint32_t)(h ^ h >> 32);
+	return (uint32_t)hash_add(h, (uint64_t)v->low << 32 | v->high);
 }
 
 static int same(const struct grammar_node *x, const struct grammar_node *y)

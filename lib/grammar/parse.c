@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/hash.h"
 
 struct grammar_parser {
 	struct grammar_reader text;
@@ -42,24 +43,12 @@ static void skip(struct grammar_parser *p, int lines)
 
 /* ---- rules ---- */
 
-/* 64 bits of state: with 32, names that collide are quickly made. */
-static uint32_t name_hash(const char *s, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	while (n--) {
-		h = (h ^ (unsigned char)*s++) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 32;
-	}
-	return (uint32_t)h;
-}
-
 /* The rule whose name stands at the position, which moves past it; a new rule if the name is new. */
 static uint32_t rule_named(struct grammar_parser *p, size_t n)
 {
 	struct grammar *g = p->g;
 	const char *where = p->text.at;
-	uint32_t h = name_hash(where, n), node;
+	uint32_t h = (uint32_t)hash_text(where, n), node;
 	struct slot *s;
 	char *name;
 

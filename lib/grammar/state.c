@@ -2,6 +2,7 @@
 #include "match.h"
 
 #include "lib/base/grow.h"
+#include "lib/base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,22 +45,15 @@ int matcher_push(struct matcher *m, struct uint_list *l, uint32_t x)
 
 /* ---- interning ---- */
 
-static uint32_t mix(uint32_t h, uint32_t x)
-{
-	h = (h ^ x) * 0x9e3779b1u;
-	return h ^ h >> 15;
-}
-
 static uint32_t hash(const struct matcher *m, const struct state *s)
 {
-	uint32_t h = mix(s->node, 7);
+	uint64_t h = s->node;
 
-	if (s->node == STATE_UNION) {
-		for (uint32_t i = 0; i < s->high; i++)
-			h = mix(h, m->members.at[s->low + i]);
-		return h;
-	}
-	return mix(mix(mix(h, s->low), s->high), s->next);
+	if (s->node != STATE_UNION)
+		return (uint32_t)hash_add(hash_add(h, (uint64_t)s->low << 32 | s->high), s->next);
+	for (uint32_t i = 0; i < s->high; i++)
+		h = hash_add(h, m->members.at[s->low + i]);
+	return (uint32_t)h;
 }
 
 static int same(const struct matcher *m, const struct state *x, const struct state *y)

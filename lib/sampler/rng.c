@@ -7,7 +7,7 @@
 
 uint64_t rng_key(uint64_t seed, uint64_t position)
 {
-	return rng_mix((rng_mix(seed + RNG_STEP) ^ position) + RNG_STEP);
+	return hash_mix((hash_mix(seed + RNG_STEP) ^ position) + RNG_STEP);
 }
 
 uint64_t rng_bits(uint64_t seed, uint64_t position, uint64_t id)

@@ -6,7 +6,9 @@
 
 #include <stdint.h>
 
-/* 64 bits: SplitMix64's finaliser (Steele, Lea, Flood 2014; Stafford's Mix13) over the three words in turn. */
+#include "lib/base/hash.h"
+
+/* 64 bits: SplitMix64 (Steele, Lea, Flood 2014), whose finaliser is hash_mix(), over the three words in turn. */
 uint64_t rng_bits(uint64_t seed, uint64_t position, uint64_t id);
 
 /* The same as a number in (0, 1): (top 52 bits + 1/2) · 2^-52, exact in a double: fine enough to draw the least likely
@@ -19,16 +21,9 @@ uint64_t rng_key(uint64_t seed, uint64_t position);
 
 #define RNG_STEP UINT64_C(0x9e3779b97f4a7c15)   /* 2^64 / golden ratio, odd */
 
-static inline uint64_t rng_mix(uint64_t z)
-{
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 static inline uint64_t rng_at(uint64_t key, uint64_t id)
 {
-	return rng_mix((key ^ id) + RNG_STEP);
+	return hash_mix((key ^ id) + RNG_STEP);
 }
 
 static inline double rng_fraction(uint64_t bits)

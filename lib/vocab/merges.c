@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "unicode.h"
 
 struct filter {
@@ -15,16 +16,11 @@ struct filter {
 	uint64_t mask;
 };
 
-/* s[n], n > 0, is in the file, or 8 bytes into other memory, so that reading the 8 bytes before its end needs no
- * branch. */
+/* s[n], n > 0, is in the file, or 8 bytes into other memory. */
 static uint64_t *word_of(const struct filter *f, const char *s, size_t n, uint64_t *bits)
 {
-	size_t lack = (8 - n) & -(size_t)(n < 8);
-	uint64_t h = (le64(s - lack) >> 8 * lack) * 0x9e3779b97f4a7c15 ^ n;
+	uint64_t h = hash_text_inside(s, n);
 
-	for (size_t i = 8; i + 8 < n; i += 8)
-		h = (h ^ h >> 32 ^ le64(s + i)) * 0xff51afd7ed558ccd;
-	h = (h ^ h >> 32 ^ le64(s + n - 8) >> 8 * lack) * 0xc4ceb9fe1a85ec53;
 	*bits = (uint64_t)1 << (h >> 58) | (uint64_t)1 << (h >> 52 & 63) | (uint64_t)1 << (h >> 46 & 63);
 	return &f->words[h >> 22 & f->mask];
 }

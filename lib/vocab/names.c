@@ -4,41 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/le.h"
+#include "lib/base/hash.h"
 #include "lib/base/size.h"
 
 /* A run of this many used slots does not occur by chance. A file made to cause longer ones could keep us busy for
  * hours. */
 enum { RUN_MAX = 4096 };
-
-/* Mixes the bits of s[n]; the multipliers are arbitrary odd numbers. first, last: its first and its last 8 bytes, or
- * both times all of fewer. */
-static uint64_t mix(const unsigned char *s, size_t n, uint64_t first, uint64_t last)
-{
-	uint64_t h = n * 0x9e3779b97f4a7c15;
-
-	for (size_t i = 8; i + 8 < n; i += 8) {
-		h = (h ^ le64(s + i)) * 0xff51afd7ed558ccd;
-		h ^= h >> 32;
-	}
-	h = (h ^ first) * 0xff51afd7ed558ccd;
-	h = (h ^ h >> 32 ^ last) * 0xc4ceb9fe1a85ec53;
-	return h ^ h >> 32;
-}
-
-uint64_t names_hash(const unsigned char *s, size_t n, uint64_t first)
-{
-	return mix(s, n, first, n < 8 ? first : le64(s + n - 8));
-}
-
-/* The same for a string in the file. The length before it makes it safe to read 8 bytes before its end, so no branch is
- * needed. n is not 0. */
-static uint64_t hash_in_file(const unsigned char *s, size_t n)
-{
-	size_t lack = (8 - n) & -(size_t)(n < 8);
-
-	return mix(s, n, le64(s - lack) >> 8 * lack, le64(s + n - 8) >> 8 * lack);
-}
 
 /* n numbers; large arrays are aligned to a huge page, which saves the system thousands of small ones. */
 static uint32_t *aligned(size_t n)
@@ -124,7 +95,7 @@ static int fill(struct names *s, int which, const uint32_t *number, size_t n)
 		for (size_t k = 0; k < now; k++) {
 			struct gguf_string t = names_get(s, number[done + k]);
 
-			h[k] = hash_in_file((const unsigned char *)t.s, t.n);
+			h[k] = hash_text_inside(t.s, t.n);       /* the length comes before it */
 			__builtin_prefetch(&s->slots[(uint32_t)h[k] & s->mask], 1);
 		}
 		for (size_t k = 0; k < now; k++) {
@@ -169,6 +140,6 @@ int32_t names_find(const struct names *s, const void *text, size_t n)
 
 	if (!n || n > s->longest)
 		return -1;
-	slot = find(s, text, n, names_hash(text, n, names_first(text, n)));
+	slot = find(s, text, n, hash_text(text, n));
 	return slot ? (int32_t)(*slot & 0xffffff) - 1 : -1;
 }

@@ -48,17 +48,4 @@ static inline struct gguf_string names_get(const struct names *s, uint32_t i)
 /* The number of the string text[n], or -1; empty strings are not found. Call names_index() first. */
 int32_t names_find(const struct names *s, const void *text, size_t n);
 
-/* The first 8 bytes of s[n] as a number, or all bytes of fewer; n is not 0. */
-static inline uint64_t names_first(const unsigned char *s, size_t n)
-{
-	if (n >= 8)
-		return le64(s);
-	if (n >= 4)
-		return le32(s) | (uint64_t)le32(s + n - 4) << 8 * (n - 4);
-	return s[0] | (uint64_t)s[n / 2] << 8 * (n / 2) | (uint64_t)s[n - 1] << 8 * (n - 1);
-}
-
-/* The table's hash function, for other tables. first: names_first(s, n). */
-uint64_t names_hash(const unsigned char *s, size_t n, uint64_t first);
-
 #endif

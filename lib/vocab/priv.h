@@ -80,7 +80,7 @@ enum { WORDS_AHEAD = 16 };
 struct word_ahead {                     /* words_add(): a word whose ids are to be appended */
 	const char *s;
 	size_t n;
-	uint64_t first;                 /* names_first() */
+	uint64_t first;                 /* hash_first() */
 	struct word *cached;            /* where its ids are or belong; NULL: it is too long */
 };
 

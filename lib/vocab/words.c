@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/hash.h"
 #include "unicode.h"
 
 enum { WORD_BYTES = 30, WORD_IDS = 8, WORDS = 1 << 15 };
 
 struct word {                           /* a cache line */
-	uint64_t first;                 /* names_first() of the word */
+	uint64_t first;                 /* hash_first() of the word */
 	char rest[WORD_BYTES - 8];      /* its other bytes */
 	unsigned char n, n_ids;         /* n 0: free */
 	int32_t id[WORD_IDS];
@@ -181,9 +182,9 @@ int words_add(struct vocab *v, const char *s, size_t n, struct ids *out, struct 
 
 	if (!n)
 		return 0;
-	*word = (struct word_ahead){ s, n, names_first((const unsigned char *)s, n), NULL };
+	*word = (struct word_ahead){ s, n, hash_first(s, n), NULL };
 	if (n <= WORD_BYTES) {
-		word->cached = &e->words[names_hash((const unsigned char *)s, n, word->first) % (WORDS / 2) * 2];
+		word->cached = &e->words[hash_text(s, n) % (WORDS / 2) * 2];
 		__builtin_prefetch(word->cached);
 	}
 	return ++e->n_ahead == WORDS_AHEAD ? words_flush(v, out, w) : 0;

@@ -1,6 +1,8 @@
 /* Dicts: pairs in order of insertion. Large dicts also have a hash index. And sorting pairs by their keys. */
 #include "value.h"
 
+#include "lib/base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +11,6 @@ enum { INDEXED_FROM = 12 };
 struct jv jv_dict(struct env *e, enum jv_kind kind)
 {
 	return (struct jv){ .kind = (uint8_t)kind, .dict = ENV_NEW(e, struct jv_dict) };
-}
-
-static uint64_t mix(uint64_t h)
-{
-	h ^= h >> 32;
-	h *= 0x9e3779b97f4a7c15u;
-	return h ^ h >> 29;
 }
 
 /* Equal keys have equal hashes (1, 1.0 and True are one key). Returns false if the value cannot be a key. */
@@ -32,20 +27,18 @@ static bool hash(struct env *e, struct jv key, uint64_t *h)
 		d = (key.kind == JV_BIG ? strtod(key.s, NULL) : jv_number(key)) + 0.0;
 		memcpy(&item, &d, sizeof item);
 	} else if (jv_in(key, KIND(JV_STR) | KIND(JV_BYTES))) {
-		item = 0xcbf29ce484222325u;
-		for (uint32_t i = 0; i < key.n; i++)
-			item = (item ^ (unsigned char)key.s[i]) * 0x100000001b3u;
+		item = hash_text(key.s, key.n);
 	} else if (key.kind == JV_TUPLE) {
 		env_enter(e);
 		*h = 2;
 		for (uint32_t i = 0; hashable && i < key.list->n; i++) {
 			hashable = hash(e, key.list->items[i], &item);
-			*h = mix(*h * 31 + item);
+			*h = hash_add(*h, item);
 		}
 		e->depth--;
 		return hashable;
 	}
-	*h = mix(item);
+	*h = hash_add(1, item);
 	return key.kind != JV_UNDEF && key.kind < JV_LIST;
 }
 

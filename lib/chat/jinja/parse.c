@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
+
 enum { LARGEST_TEMPLATE = 1 << 20, LARGEST_TREE = 32 << 20, DEEPEST_TREE = 200, MOST_NAMES = 4096 };
 
 void parse_advance(struct parser *p)
@@ -55,12 +57,8 @@ struct node *parse_node(struct parser *p, enum node_type type, struct node *a, s
 
 const struct name *parse_intern(struct parser *p, const char *s, size_t n)
 {
-	unsigned hash = 2166136261u;
-	struct name *name, **slot;
+	struct name *name, **slot = &p->t->names[hash_text(s, n) % (sizeof p->t->names / sizeof *p->t->names)];
 
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)s[i]) * 16777619u;
-	slot = &p->t->names[hash % (sizeof p->t->names / sizeof *p->t->names)];
 	for (name = *slot; name; name = name->next)
 		if (name->text.n == n && !memcmp(name->text.s, s, n))
 			return name;
