@@ -7,6 +7,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/io.h"
+#include "lib/base/space.h"
 #include "lib/base/visible.h"
 
 static const char *const colours[] = {
@@ -52,10 +53,8 @@ static void colour(enum section section)
 
 static void count_word(unsigned char c)
 {
-	int space = c == ' ' || c == '\t' || c == '\n';
-
-	show.words += !space && !show.in_word;
-	show.in_word = !space;
+	show.words += !space_ascii(c) && !show.in_word;
+	show.in_word = !space_ascii(c);
 }
 
 static void put_visible(void *context, const char *s, size_t n)

@@ -6,6 +6,7 @@
 
 #include "lib/base/quote.h"
 #include "lib/base/size.h"
+#include "lib/base/space.h"
 
 int tok_adds_bos(const struct tok_run *t)
 {
@@ -39,7 +40,7 @@ static int no_id(const struct tok_run *t, const struct text *x, size_t at, size_
 	size_t n = 0, end = size_min(x->n, at + SHOWN_MOST);
 	unsigned used;
 
-	for (; at < end && !isspace((unsigned char)x->s[at]); at += used)
+	for (; at < end && !space_ascii(x->s[at]); at += used)
 		n += quote_next(x->s + at, x->n - at, '\\', shown + n, &used);
 	shown[n] = 0;
 	why(w, "line %zu: \"%s\" is not a token id from 0 to %d", line, shown, (int)t->card.n_vocab - 1);
@@ -54,14 +55,14 @@ static int read_ids(const struct tok_run *t, const struct text *x, struct ids *i
 	int64_t id;
 
 	while (at < x->n) {
-		if (isspace((unsigned char)x->s[at])) {
+		if (space_ascii(x->s[at])) {
 			line += x->s[at++] == '\n';
 			continue;
 		}
 		id = 0;
 		for (start = at; at < x->n && isdigit((unsigned char)x->s[at]) && id < n_vocab; at++)
 			id = 10 * id + (x->s[at] - '0');
-		if (at == start || id >= n_vocab || (at < x->n && !isspace((unsigned char)x->s[at])))
+		if (at == start || id >= n_vocab || (at < x->n && !space_ascii(x->s[at])))
 			return no_id(t, x, start, line, w);
 		if (ids_add(ids, (int32_t)id))
 			return why(w, "out of memory");

@@ -1,10 +1,16 @@
-/* space: white space as defined by Python's str, which is how chat templates trim. */
+/* space: white space as defined by Python's str, which is how chat templates trim; and as in C. */
 #ifndef SPACE_H
 #define SPACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* isspace() in the C locale, for bytes and code points. */
+static inline bool space_ascii(int32_t c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 bool space_char(int32_t c);                             /* is this code point white space? */
 size_t space_leading(const char *s, size_t n);          /* bytes of white space that s[n] starts with */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/size.h"
+#include "lib/base/space.h"
 #include "width.h"
 
 void typed_free(struct typed *t)
@@ -93,16 +94,11 @@ size_t typed_word_left(const struct typed *t, size_t at)
 	return at;
 }
 
-static int is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n';
-}
-
 size_t typed_space_left(const struct typed *t, size_t at)
 {
-	while (at && is_space(t->text.p[at - 1]))
+	while (at && space_ascii(t->text.p[at - 1]))
 		at--;
-	while (at && !is_space(t->text.p[at - 1]))
+	while (at && !space_ascii(t->text.p[at - 1]))
 		at--;
 	return at;
 }

@@ -24,7 +24,8 @@ void align_start(struct align *a, const struct vocab *v, const char *text, size_
 	a->prefixed = prefixes_all(v) || (v->rules.space_prefix && !(flags & VOCAB_CONTINUE));
 }
 
-static int is_space(const struct align *a)
+/* Whether the character read stands for a space. */
+static int is_blank(const struct align *a)
 {
 	return (a->n == 1 && *a->unit == ' ') || (a->n == 3 && !memcmp(a->unit, space, 3));
 }
@@ -49,7 +50,7 @@ static int read_unit(struct align *a, char first)
 		a->n = unicode_shortest((const unsigned char *)a->text, (const unsigned char *)a->end,
 			kind->flags & KIND_ABOVE, a->own, &a->size);
 	}
-	if (a->v->plain && is_space(a)) {
+	if (a->v->plain && is_blank(a)) {
 		a->unit = first == ' ' ? " " : space;
 		a->n = first == ' ' ? 1 : 3;
 	}
@@ -93,7 +94,7 @@ static int goes_on(const struct align *now, const char *piece, size_t n)
 		if (a.n && use(&a, &from, &to) == *piece) {
 			piece++;
 			n--;
-		} else if (a.n && !(a.v->merge_spaces && is_space(&a))) {
+		} else if (a.n && !(a.v->merge_spaces && is_blank(&a))) {
 			return 0;
 		}
 	}
@@ -110,7 +111,7 @@ static void take_character(struct align *a, const char **from, const char **to)
 		use(a, &first, &last);
 		if (!*from)
 			*from = first;
-		if (!is_space(a))
+		if (!is_blank(a))
 			*to = last;
 	}
 }
@@ -130,7 +131,7 @@ static void take_unknown(struct align *a, const int32_t *id, size_t n, const cha
 		piece = vocab_piece(a->v, id[1], 1, &length);
 	*from = NULL;
 	while (!(*from && piece && goes_on(a, piece, length)) && (a->i < a->n || read_unit(a, 0))) {
-		if (!*from && a->v->merge_spaces && is_space(a)) {
+		if (!*from && a->v->merge_spaces && is_blank(a)) {
 			a->text += a->size;
 			a->n = a->i = 0;
 		}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/space.h"
 
 /* ---- opening ---- */
 
@@ -120,12 +121,6 @@ void vocab_close(struct vocab *v)
 
 /* ---- text to ids ---- */
 
-/* isspace() in the C locale. */
-static int is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* Whether white space after this special token is dropped (Phi-3). */
 static int swallows(const struct vocab *v, int32_t id)
 {
@@ -145,7 +140,7 @@ static int encode_raw(struct vocab *v, const char *text, size_t n, int32_t after
 	struct why *w)
 {
 	if (after >= 0 && swallows(v, after))
-		for (; n && is_space(*text); n--)
+		for (; n && space_ascii(*text); n--)
 			text++;
 	if (!n)
 		return 0;
@@ -220,7 +215,7 @@ static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
 static size_t length_before(const struct vocab *v, int32_t id, const char *text, size_t n)
 {
 	if (v->mask && gguf_is(vocab_token(v, id), v->mask))
-		for (; n && is_space(text[n - 1]); n--)
+		for (; n && space_ascii(text[n - 1]); n--)
 			;
 	return n;
 }

@@ -16,11 +16,6 @@ struct wrap {
 	int64_t n_chunks;
 };
 
-static bool is_blank(int32_t c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static bool is_word(int32_t c)
 {
 	return c == '_' || text_is(c, TEXT_ALNUM);
@@ -63,14 +58,14 @@ static int64_t chunk_end(const struct wrap *w, int64_t i)
 {
 	int64_t end;
 
-	if (is_blank(w->c[i])) {
-		while (i < w->n && is_blank(w->c[i]))
+	if (space_ascii(w->c[i])) {
+		while (i < w->n && space_ascii(w->c[i]))
 			i++;
 		return i;
 	}
 	if (w->hyphens && dash_at(w, i, &end))
 		return end;
-	for (i++; i < w->n && !is_blank(w->c[i]); i++) {
+	for (i++; i < w->n && !space_ascii(w->c[i]); i++) {
 		if (w->hyphens && breaks_after(w, i))
 			return i + 1;
 		if (w->hyphens && at(w, i) == '-' && dash_at(w, i, &end))
