@@ -19,26 +19,32 @@ static struct cli c = { .program = "sample", .synopsis = "[options] < logits > i
 	.opts = options_table, .more = { sampler_opts } };
 static struct why w;
 
-static int must(int status)
+static void must(int failed)
+{
+	if (failed)
+		cli_die(&c, "%s", w.text);
+}
+
+/* For what depends on options. */
+static void must_accept(int status)
 {
 	if (status == SESSION_USAGE)
 		cli_usage(&c, "%s", w.text);
-	if (status < 0)
-		cli_die(&c, "%s", w.text);
-	return status;
+	must(status);
 }
 
 /* Draws until the input, or every generation, has ended. */
 static void draw_all(struct session *s)
 {
 	struct frame f;
-	int status;
+	int more = 0, status;
 
-	while (!session_is_over(s) && must(frame_next(&s->in, &f, &w)) > 0)
+	while (!session_is_over(s) && (more = frame_next(&s->in, &f, &w)) > 0)
 		if ((status = session_frame(s, &f, &w)) == SESSION_FAILED)
 			cli_warn(&c, "%s", w.text);
 		else
-			must(status);
+			must_accept(status);
+	must(more < 0);
 	must(session_check_answered(s, &w));
 }
 
@@ -46,14 +52,16 @@ static void draw_all(struct session *s)
 static void take_card(struct session *s, const char *path)
 {
 	struct frame f;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int more, fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		cli_die(&c, "%s: %s", path, strerror(errno));
 	frame_open_in(&s->in, fd, path);
-	if (must(frame_next(&s->in, &f, &w)) <= 0 || f.kind != FRAME_CARD)
+	more = frame_next(&s->in, &f, &w);
+	must(more < 0);
+	if (!more || f.kind != FRAME_CARD)
 		cli_die(&c, "%s: does not begin with a card", path);
-	must(session_frame(s, &f, &w));
+	must_accept(session_frame(s, &f, &w));
 	close(fd);
 }
 
@@ -68,7 +76,7 @@ int main(int argc, char **argv)
 	cli_binary(&c, 0);
 	cli_binary(&c, 1);
 	guard_arm(c.program);
-	must(session_open(&s, &w));
+	must_accept(session_open(&s, &w));
 	if (!s.set.n && !s.set.turns)
 		return cli_end(&c);
 	if (s.set.card)

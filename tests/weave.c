@@ -39,9 +39,9 @@ static struct cli c = { .program = "weave", .synopsis = "make|turns|sums [option
 	.purpose = "streams of many sequences for tests", .opts = opts };
 static struct why w;
 
-static void must(int status)
+static void must(int failed)
 {
-	if (status < 0)
+	if (failed)
 		cli_die(&c, "%s", w.text);
 }
 
@@ -236,7 +236,7 @@ static void sums(uint32_t of, long skip)
 			cli_die(&c, "sequence %" PRIu32, f.seq);
 		add(&sum[f.seq], &in, &f);
 	}
-	must(more);
+	must(more < 0);
 	for (uint32_t q = 0; q < SEQUENCES; q++)
 		if (sum[q].rows)
 			printf("%" PRIu32 ": %zu rows, %016" PRIx64 "\n", q + of, sum[q].rows, sum[q].hash);
