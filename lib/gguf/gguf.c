@@ -1,5 +1,5 @@
 /* gguf: opening a model file, or all its shards. */
-#include "gguf_priv.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>

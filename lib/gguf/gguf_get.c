@@ -1,5 +1,5 @@
 /* gguf: reading the metadata of an open file. */
-#include "gguf_priv.h"
+#include "files.h"
 
 #include <math.h>
 #include <stdlib.h>

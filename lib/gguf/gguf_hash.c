@@ -1,6 +1,6 @@
 /* gguf: fingerprints, computed from the raw bytes of the file: a vocabulary has megabytes, and every process of a
  * pipeline computes its fingerprint. */
-#include "gguf_priv.h"
+#include "files.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The header, the metadata and the tensor table of a file. A bounded input runs over them; nothing is allocated or
  * pointed to before it is known to lie inside the file. */
-#include "gguf_priv.h"
+#include "files.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* gguf: values that the user sets in place of the file's. */
-#include "gguf_priv.h"
+#include "files.h"
 
 #include <errno.h>
 #include <math.h>

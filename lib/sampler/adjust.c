@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "lib/base/fmath.h"
-#include "priv.h"
+#include "candidates.h"
 
 /* ---- bias ---- */
 

@@ -4,7 +4,7 @@
 
 #include "lib/base/fmath.h"
 #include "rng.h"
-#include "priv.h"
+#include "candidates.h"
 
 /* ---- top_n_sigma ---- */
 

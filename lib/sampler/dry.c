@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/base/fmath.h"
-#include "priv.h"
+#include "candidates.h"
 
 enum dry_breaker {
 	DRY_PLAIN,

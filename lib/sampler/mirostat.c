@@ -7,7 +7,7 @@
 
 #include "lib/base/fmath.h"
 #include "lib/base/grow.h"
-#include "priv.h"
+#include "candidates.h"
 
 enum { FIRST = 1024 };          /* draws there is room for at first */
 

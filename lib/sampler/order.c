@@ -1,7 +1,7 @@
 /* The samplers by name and letter; parses the order of the chain as users write it. */
 #include <string.h>
 
-#include "priv.h"
+#include "candidates.h"
 
 const struct sampler_op sampler_ops[SAMPLER_OPS] = {
 	[SAMPLER_PENALTIES] = { "penalties", sampler_penalties, 'e' },

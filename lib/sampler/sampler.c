@@ -13,7 +13,7 @@
 #include "gumbel.h"
 #include "rng.h"
 #include "lib/base/size.h"
-#include "priv.h"
+#include "candidates.h"
 
 void sampler_defaults(struct sampler_params *p)
 {

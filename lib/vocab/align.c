@@ -6,7 +6,7 @@
 
 #include "lib/base/size.h"
 #include "dna.h"
-#include "priv.h"
+#include "encoder.h"
 #include "unicode.h"
 #include "wpm.h"
 

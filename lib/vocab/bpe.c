@@ -1,7 +1,7 @@
 /* bpe: byte-level BPE. The pre-tokenizer divides the text into words, each byte of a word is written as a printable
  * character, and neighbours are joined in the order of the merges. A merge need not result in a token. Gemma 4's words
  * are lines, spelled and divided as SPM's text is. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <string.h>
 

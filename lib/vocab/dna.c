@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "priv.h"
+#include "encoder.h"
 
 static const char open_tag[] = "<dna>", close_tag[] = "</dna>", unknown_tag[] = "<oov>", marker[] = "\xee\x80\x80";
 

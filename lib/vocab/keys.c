@@ -1,6 +1,6 @@
 /* keys: single values. A key that is there and wrong is an error in every program, also where nothing uses it: the file
  * is damaged, and no default can stand in for what it meant. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* known: tokens recognized by their text. A file names one or two ids that end a generation at most, and gives some
  * control tokens another type. So, like other engines, this recognizes the texts that model makers use. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <string.h>
 

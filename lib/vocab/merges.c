@@ -2,7 +2,7 @@
  * are characters, tokens, and what other merges make. Looking up the halves of a quarter of a million merges would take
  * several times as long as all else that opens a vocabulary. So each is looked for in a filter that fits a core's
  * cache: a known half always passes, an unknown one in one of some hundred cases. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* plamo2: PLaMo 2's unigrams. The text is divided into tokens of the least cost, which is minus the sum of their
  * scores; a character that is no token is spelled with byte tokens, at a high cost. Costs are whole numbers. The search
  * begins at the end of the text, and of equal ways the one with the longest first token is taken. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <math.h>
 #include <string.h>

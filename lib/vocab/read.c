@@ -1,6 +1,6 @@
 /* read: a file's vocabulary, checked. A key with a wrong value is an error even in programs that do not use it, so that
  * every program refuses a damaged file. (Only chat reads the templates.) */
-#include "priv.h"
+#include "encoder.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* rwkv: RWKV's World tokenizer. A text is a sequence of tokens, each the longest that the rest of the text begins with.
  * The file spells bytes as \n, \t, \r and \x41, and a backslash before any other character stands for that. */
-#include "priv.h"
+#include "encoder.h"
 
 #include "lib/base/grow.h"
 

@@ -1,7 +1,7 @@
 /* spm: SentencePiece's BPE by scores. Spaces become U+2581, the neighbours that make the token with the best score are
  * joined first, and characters without a token are spelled with byte tokens. A text is divided into words where no
  * token contains the bytes on both sides, mostly before spaces. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * of characters, and spaces become U+2581. Of all ways to divide the result into tokens, the one whose scores have the
  * highest sum is taken. A character that is no token can be unknown, at a low score; a run of them is one unknown
  * token. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <float.h>
 #include <math.h>

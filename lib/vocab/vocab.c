@@ -1,5 +1,5 @@
 /* vocab: the parts of encoding and decoding that all kinds of vocabulary share. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* whitespace: BPE of words. White space only divides the text and is dropped; letters may be lower-cased. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <string.h>
 

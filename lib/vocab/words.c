@@ -1,7 +1,7 @@
 /* words: the ids of words. Those of short words are kept in a table, so that common words are encoded once. Of the
  * words of the same hash the last two are kept. The table is larger than a core's cache, so words are looked up some
  * words ahead of where their ids are needed. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* wpm: WordPiece, BERT's kind of vocabulary. The text is divided into words, without white space; a punctuation mark or
  * a Chinese character is a separate word. A word, with U+2581 before it, is a sequence of tokens, each the longest
  * that the rest of the word begins with; if that does not work out, the whole word is one unknown token. */
-#include "priv.h"
+#include "encoder.h"
 
 #include <string.h>
 

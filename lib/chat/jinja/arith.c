@@ -1,5 +1,5 @@
 /* The binary operators. */
-#include "run.h"
+#include "interpreter.h"
 
 #include <math.h>
 #include <string.h>

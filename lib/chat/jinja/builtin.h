@@ -2,7 +2,7 @@
 #ifndef JINJA_BUILTIN_H
 #define JINJA_BUILTIN_H
 
-#include "run.h"
+#include "interpreter.h"
 #include "text.h"
 
 builtin_function global_cycler, global_dict, global_joiner, global_lipsum, global_raise_exception, global_range,

@@ -1,5 +1,5 @@
 /* Calls: which function, and which argument is which. */
-#include "run.h"
+#include "interpreter.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Trees to values: expressions. */
-#include "run.h"
+#include "interpreter.h"
 #include "text.h"
 
 static struct jv macro_attribute(struct env *e, const struct jv_macro *m, struct jv name)

@@ -1,5 +1,5 @@
 /* Trees to text: statements and the variables they set. */
-#include "run.h"
+#include "interpreter.h"
 
 void scope_push(struct env *e, struct scope *parent)
 {

@@ -1,5 +1,5 @@
 /* A rendering: its bounds and its variables. */
-#include "run.h"
+#include "interpreter.h"
 
 #include <string.h>
 

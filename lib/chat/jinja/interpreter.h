@@ -1,6 +1,7 @@
-/* run: trees to values and text. Variables and loops, evaluation, calls, and what the builtin functions are made of. */
-#ifndef JINJA_RUN_H
-#define JINJA_RUN_H
+/* interpreter: trees to values and text. Variables and loops, evaluation, calls, and what the builtin functions are
+ * made of. */
+#ifndef JINJA_INTERPRETER_H
+#define JINJA_INTERPRETER_H
 
 #include "syntax.h"
 

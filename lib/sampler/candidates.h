@@ -1,6 +1,6 @@
-/* priv: what a sampler of the chain is, and the candidates it works on. Private to lib/sampler. */
-#ifndef SAMPLER_PRIV_H
-#define SAMPLER_PRIV_H
+/* candidates: the ids that a sampler of the chain works on, and what a sampler is. Private to lib/sampler. */
+#ifndef CANDIDATES_H
+#define CANDIDATES_H
 
 #include "sampler.h"
 #include "topk.h"

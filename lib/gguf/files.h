@@ -1,6 +1,6 @@
-/* What the files of gguf share. */
-#ifndef GGUF_PRIV_H
-#define GGUF_PRIV_H
+/* files: the mapped files of a model, and the values that were set in place of theirs. Private to lib/gguf. */
+#ifndef FILES_H
+#define FILES_H
 
 #include "gguf.h"
 

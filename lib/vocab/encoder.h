@@ -1,6 +1,6 @@
-/* priv: what the files of lib/vocab share. */
-#ifndef VOCAB_PRIV_H
-#define VOCAB_PRIV_H
+/* encoder: the kinds of vocabulary, and what they encode with. Private to lib/vocab. */
+#ifndef ENCODER_H
+#define ENCODER_H
 
 #include "lib/stream/ids.h"
 #include "merge.h"
