@@ -95,10 +95,10 @@ static size_t remove_nan(float *row, size_t n)
 static int show_best(struct listing *l, uint32_t row, struct why *w)
 {
 	const size_t n = l->f.cols, n_nan = remove_nan(l->row, n),
-		best = topk_sorted(l->row, n, l->top, l->at, l->scratch);
-	const double sum = best ? fmath_softmax(l->row, l->row[l->at[0]], l->p, n) : 1;
+		n_best = topk_sorted(l->row, n, l->top, l->at, l->scratch);
+	const double sum = n_best ? fmath_softmax(l->row, l->row[l->at[0]], l->p, n) : 1;
 
-	for (size_t i = 0; i < best; i++) {
+	for (size_t i = 0; i < n_best; i++) {
 		const int32_t id = l->at[i];
 		const struct listing_choice c = { id, i + 1, l->row[id], l->p[id] / sum, !i };
 

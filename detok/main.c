@@ -48,7 +48,7 @@ static struct {
 	uint32_t seq;           /* their sequence */
 	uint32_t next;          /* the position after the last sampled id, or FRAME_APPEND */
 	struct card card;       /* of our vocabulary */
-} run = { .suffix = "", .end_fd = -1, .next = FRAME_APPEND };
+} detok = { .suffix = "", .end_fd = -1, .next = FRAME_APPEND };
 
 static void must(int failed)
 {
@@ -60,7 +60,7 @@ static void must(int failed)
 static void must_tell(int failed)
 {
 	if (failed)
-		cli_die(&c, "%s: %s", run.end, w.text);
+		cli_die(&c, "%s: %s", detok.end, w.text);
 }
 
 /* Ends the text, because a stop string ended with the id before pos. */
@@ -69,9 +69,9 @@ static void stop_here(struct printer *p, uint32_t pos, uint32_t seq)
 	size_t n;
 	const char *s = stop_string(p->stop, p->found, &n);
 
-	run.stopped = 1;
+	detok.stopped = 1;
 	must(out_flush(&w));
-	must_tell(run.end_fd >= 0 && frame_write_stop(run.end_fd, s, n, pos, seq, &w));
+	must_tell(detok.end_fd >= 0 && frame_write_stop(detok.end_fd, s, n, pos, seq, &w));
 }
 
 static void print_ids(struct printer *p, struct frame_in *in, const struct frame *f)
@@ -79,18 +79,18 @@ static void print_ids(struct printer *p, struct frame_in *in, const struct frame
 	int32_t ids[256];
 	uint32_t i, k, n;
 
-	if (run.open && f->seq != run.seq)
+	if (detok.open && f->seq != detok.seq)
 		cli_die(&c, "%s: frame %" PRIu64 ": sequence %" PRIu32 " before the end of sequence %" PRIu32
-			": --lines prints several", in->name, in->number, f->seq, run.seq);
+			": --lines prints several", in->name, in->number, f->seq, detok.seq);
 	if (f->pos == 0)
 		printer_start(p);
-	run.open = 1;
-	run.seq = f->seq;
-	for (i = 0; i < f->rows && !run.stopped; i += n) {
+	detok.open = 1;
+	detok.seq = f->seq;
+	for (i = 0; i < f->rows && !detok.stopped; i += n) {
 		n = f->rows - i < 256 ? f->rows - i : 256;
 		must(frame_read(in, f, ids, n, &w));
-		for (k = 0; k < n && !run.stopped; k++) {
-			if (card_check_id(ids[k], run.card.n_vocab, &w))
+		for (k = 0; k < n && !detok.stopped; k++) {
+			if (card_check_id(ids[k], detok.card.n_vocab, &w))
 				must(frame_why(in, &w));
 			if (printer_id(p, ids[k], (f->flags & FRAME_SAMPLED) != 0))
 				stop_here(p, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k + 1, f->seq);
@@ -104,25 +104,25 @@ static void end_text(struct printer *p)
 {
 	printer_end(p);
 	out_shown_end();
-	out_text(run.suffix);
+	out_text(detok.suffix);
 	must(out_flush(&w));
-	run.stopped = run.open = 0;
-	run.next = FRAME_APPEND;
+	detok.stopped = detok.open = 0;
+	detok.next = FRAME_APPEND;
 }
 
 /* Handles sampled ids that do not continue the text: they begin another one. */
 static void follow(struct printer *p, const struct frame *f)
 {
-	if (run.next != FRAME_APPEND && f->pos != FRAME_APPEND && f->pos != run.next)
+	if (detok.next != FRAME_APPEND && f->pos != FRAME_APPEND && f->pos != detok.next)
 		end_text(p);
-	run.next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows;
+	detok.next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows;
 }
 
 static void check_card(struct frame_in *in, const struct frame *f)
 {
 	struct card card;
 
-	must(card_read(in, f, &card, &w) || card_agree(&card, in->name, &run.card, c.argv[0], &w));
+	must(card_read(in, f, &card, &w) || card_agree(&card, in->name, &detok.card, c.argv[0], &w));
 }
 
 static void print_all(struct printer *p, struct frame_in *in)
@@ -130,31 +130,31 @@ static void print_all(struct printer *p, struct frame_in *in)
 	struct frame f;
 	int got = 0;
 
-	while ((run.turns || !run.stopped) && (got = frame_next(in, &f, &w)) > 0) {
+	while ((detok.turns || !detok.stopped) && (got = frame_next(in, &f, &w)) > 0) {
 		if (f.kind == FRAME_CARD)
 			check_card(in, &f);
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)
 			follow(p, &f);
-		if (f.kind == FRAME_IDS && !run.stopped && (f.flags & FRAME_SAMPLED || !run.generated))
+		if (f.kind == FRAME_IDS && !detok.stopped && (f.flags & FRAME_SAMPLED || !detok.generated))
 			print_ids(p, in, &f);
 		if (f.kind == FRAME_END && f.seq != FRAME_NO_SEQ) {
-			int told = run.stopped;
+			int told = detok.stopped;
 
 			end_text(p);
-			must_tell(!told && run.end_fd >= 0 && frame_copy(in, &f, run.end_fd, &w));
+			must_tell(!told && detok.end_fd >= 0 && frame_copy(in, &f, detok.end_fd, &w));
 		}
 	}
 	printer_end(p);
 	out_shown_end();
-	if (run.open)
-		out_text(run.suffix);
+	if (detok.open)
+		out_text(detok.suffix);
 	must(got < 0 || out_flush(&w));
 }
 
 static void print_lines(const struct printer *p, struct frame_in *in)
 {
-	struct texts t = { .printer = *p, .generated = run.generated, .ordered = run.ordered, .json = run.json,
-		.end_fd = run.end_fd, .end = run.end };
+	struct texts t = { .printer = *p, .generated = detok.generated, .ordered = detok.ordered, .json = detok.json,
+		.end_fd = detok.end_fd, .end = detok.end };
 	struct why later;
 	struct frame f;
 	int got;
@@ -178,29 +178,29 @@ static void options(struct printer *p)
 		switch (o->letter) {
 		case SPECIAL: p->special = 1; break;
 		case MARKS: p->marks = 1; break;
-		case GENERATED: run.generated = 1; break;
-		case SUFFIX: run.suffix = c.value; break;
+		case GENERATED: detok.generated = 1; break;
+		case SUFFIX: detok.suffix = c.value; break;
 		case STOP:
 			if (stop_add_quoted(p->stop, c.value, &w) < 0)
 				cli_refuse(&c, "--stop: %s", w.text);
 			break;
-		case TURNS: run.turns = 1; break;
-		case END: run.end = c.value; break;
-		case FRAMES: run.frames = 1; break;
-		case LINES: run.lines = 1; break;
-		case ORDERED: run.ordered = 1; break;
-		case JSON: run.json = 1; break;
+		case TURNS: detok.turns = 1; break;
+		case END: detok.end = c.value; break;
+		case FRAMES: detok.frames = 1; break;
+		case LINES: detok.lines = 1; break;
+		case ORDERED: detok.ordered = 1; break;
+		case JSON: detok.json = 1; break;
 		}
 	if (c.argc != 1)
 		cli_usage(&c, "expected one operand, the model (try --help)");
-	if (run.lines && (run.frames || run.turns || *run.suffix))
+	if (detok.lines && (detok.frames || detok.turns || *detok.suffix))
 		cli_usage(&c, "--lines: not with --frames, --turns or --suffix");
-	if (!run.lines && (run.ordered || run.json))
+	if (!detok.lines && (detok.ordered || detok.json))
 		cli_usage(&c, "--ordered and --json require --lines");
-	if (run.frames && (run.generated || *run.suffix || run.end))
+	if (detok.frames && (detok.generated || *detok.suffix || detok.end))
 		cli_usage(&c, "--frames: not with --generated, --suffix or --end");
-	if (!run.lines && !run.frames && !*run.suffix && isatty(STDOUT_FILENO))
-		run.suffix = "\n";
+	if (!detok.lines && !detok.frames && !*detok.suffix && isatty(STDOUT_FILENO))
+		detok.suffix = "\n";
 }
 
 static void put(void *context, const char *s, size_t n)
@@ -220,21 +220,21 @@ int main(int argc, char **argv)
 	must(!(p.stop = stop_open(&w)));
 	options(&p);
 	cli_binary(&c, 0);
-	if (run.frames)
+	if (detok.frames)
 		cli_binary(&c, 1);
 	guard_arm(c.program);
 	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
 		cli_die(&c, "%s", w.text);
-	if (run.end && (run.end_fd = open(run.end, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
-		cli_die(&c, "%s: %s", run.end, strerror(errno));
-	vocab_card(vocab, &run.card);
+	if (detok.end && (detok.end_fd = open(detok.end, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
+		cli_die(&c, "%s: %s", detok.end, strerror(errno));
+	vocab_card(vocab, &detok.card);
 	p.vocab = vocab;
-	p.n_vocab = run.card.n_vocab;
-	p.put = run.frames ? NULL : put;
+	p.n_vocab = detok.card.n_vocab;
+	p.put = detok.frames ? NULL : put;
 	frame_open_in(&in, 0, "standard input");
-	if (run.frames)
-		must(filter_stop(&p, &in, run.turns, &w));
-	else if (run.lines)
+	if (detok.frames)
+		must(filter_stop(&p, &in, detok.turns, &w));
+	else if (detok.lines)
 		print_lines(&p, &in);
 	else
 		print_all(&p, &in);

@@ -39,7 +39,7 @@ static struct {
 	int all, verbose;
 	struct card card;
 	int carded;
-} run = { .penalty = 1 };
+} ranking = { .penalty = 1 };
 
 static void must(int failed)
 {
@@ -49,7 +49,7 @@ static void must(int failed)
 
 static struct contender *find(uint32_t seq)
 {
-	return (struct contender *)sequences_find(&run.texts, seq);
+	return (struct contender *)sequences_find(&ranking.texts, seq);
 }
 
 static void take_ids(const struct frame *f, const int32_t *ids)
@@ -59,7 +59,7 @@ static void take_ids(const struct frame *f, const int32_t *ids)
 	if (!t && !(t = calloc(1, sizeof *t)))
 		cli_die(&c, "out of memory");
 	if (!t->r.ids.n)
-		must(sequences_add(&run.texts, &t->sequence, f->seq, &w));
+		must(sequences_add(&ranking.texts, &t->sequence, f->seq, &w));
 	if (!t->r.reason)
 		must(result_ids(&t->r, ids, f->rows, f->pos, &w));
 }
@@ -75,8 +75,8 @@ static void read_all(void)
 
 	frame_open_in(&in, 0, "standard input");
 	while ((got = frame_next(&in, &f, &w)) > 0) {
-		if (f.kind == FRAME_CARD && !run.carded++)
-			must(card_read(&in, &f, &run.card, &w) || card_write(1, &run.card, &w));
+		if (f.kind == FRAME_CARD && !ranking.carded++)
+			must(card_read(&in, &f, &ranking.card, &w) || card_write(1, &ranking.card, &w));
 		if (f.kind != FRAME_IDS && f.kind != FRAME_LOGPROBS && f.kind != FRAME_END)
 			continue;
 		must(frame_read_all(&in, &f, &payload, &room, &w));
@@ -108,9 +108,9 @@ static void write_text(const struct contender *t)
 	uint32_t next = r->pos + (uint32_t)r->ids.n, seq = t->sequence.number;
 	enum frame_reason reason = r->reason ? (enum frame_reason)r->reason : FRAME_END_LENGTH;
 
-	if (run.verbose)
+	if (ranking.verbose)
 		fprintf(stderr, "seed %" PRId64 ": log-probability %.4f, %zu tokens, score %.4f\n",
-			run.seed + seq, result_sum(r), r->ids.n, t->score);
+			ranking.seed + seq, result_sum(r), r->ids.n, t->score);
 	must(frame_write_ids(1, r->ids.id, (uint32_t)r->ids.n, r->pos, FRAME_SAMPLED, seq, &w));
 	if (r->stop)
 		must(frame_write_stop(1, r->stop, r->n_stop, next, seq, &w));
@@ -121,9 +121,9 @@ static void write_text(const struct contender *t)
 /* Writes all texts, the best first. */
 static void write_all(void)
 {
-	struct sequence **all = sequences_all(&run.texts, &w);
+	struct sequence **all = sequences_all(&ranking.texts, &w);
 	struct sequence *s;
-	size_t n = run.texts.n;
+	size_t n = ranking.texts.n;
 
 	if (!all)
 		cli_die(&c, "%s", w.text);
@@ -133,13 +133,13 @@ static void write_all(void)
 		if (isnan(result_sum(&t->r)))
 			cli_die(&c, "sequence %" PRIu32 ": no log-probabilities (sample --logprobs 0)",
 				t->sequence.number);
-		t->score = result_sum(&t->r) / pow((double)t->r.ids.n, run.penalty);
+		t->score = result_sum(&t->r) / pow((double)t->r.ids.n, ranking.penalty);
 	}
 	qsort(all, n, sizeof *all, compare);
-	for (size_t i = 0; i < n && (run.all || !i); i++)
+	for (size_t i = 0; i < n && (ranking.all || !i); i++)
 		write_text((struct contender *)all[i]);
 	free(all);
-	while ((s = sequences_take(&run.texts))) {
+	while ((s = sequences_take(&ranking.texts))) {
 		result_free(&((struct contender *)s)->r);
 		free(s);
 	}
@@ -152,10 +152,10 @@ int main(int argc, char **argv)
 	cli_start(&c, argc, argv);
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
-		case PENALTY: run.penalty = cli_real(&c, o, 0, 10); break;
-		case ALL: run.all = 1; break;
-		case 's': run.seed = cli_integer(&c, o, 0, INT64_MAX); break;
-		case 'v': run.verbose = 1; break;
+		case PENALTY: ranking.penalty = cli_real(&c, o, 0, 10); break;
+		case ALL: ranking.all = 1; break;
+		case 's': ranking.seed = cli_integer(&c, o, 0, INT64_MAX); break;
+		case 'v': ranking.verbose = 1; break;
 		}
 	if (c.argc)
 		cli_usage(&c, "%s: takes no operands: texts come on standard input (try --help)", c.argv[0]);

@@ -19,13 +19,13 @@
 #include "pipeline.h"
 #include "show.h"
 
-typedef enum command_answer run(struct conversation *v, const char *argument, struct why *w);
+typedef enum command_answer command_function(struct conversation *v, const char *argument, struct why *w);
 
-static run help, bye, clear, retry, undo, set_system, save, load, set, tokens;
+static command_function help, bye, clear, retry, undo, set_system, save, load, set, tokens;
 
 static const struct {
 	const char *name, *argument, *help;
-	run *run;
+	command_function *run;
 	int needs;              /* requires an argument */
 } commands[] = {
 	{ "/help", "", "this list", help, 0 },

@@ -74,16 +74,16 @@ int pick_write(const struct session *s, const int32_t *id, float (*logprob)[2], 
 	uint32_t seq, struct why *w)
 {
 	struct frame f = { .kind = FRAME_LOGPROBS, .cols = 2, .type = FRAME_F32, .seq = seq };
-	size_t best = pick_n_logprobs(s), rows;
+	size_t most = pick_n_logprobs(s), rows;
 
 	if (frame_write_ids(1, id, (uint32_t)n, pos, FRAME_SAMPLED, seq, w) < 0)
 		return -1;
-	for (size_t i = 0; best && i < n; i++) {
-		for (rows = 1; rows < best && logprob[i * best + rows][0] >= 0; rows++)
+	for (size_t i = 0; most && i < n; i++) {
+		for (rows = 1; rows < most && logprob[i * most + rows][0] >= 0; rows++)
 			;
 		f.rows = (uint32_t)rows;
 		f.pos = pos + (uint32_t)i;
-		if (frame_write(1, &f, logprob + i * best, w) < 0)
+		if (frame_write(1, &f, logprob + i * most, w) < 0)
 			return -1;
 	}
 	return 0;

@@ -89,7 +89,7 @@ static int spell(const struct trace *t, int32_t id, char out[128])
 void trace_observe(void *context, const struct sampler_view *v)
 {
 	struct trace *t = context;
-	size_t best, i, left = 0;
+	size_t n, i, left = 0;
 	int column, width;
 	char id[128], percent[16];
 	double sum, share;
@@ -99,12 +99,12 @@ void trace_observe(void *context, const struct sampler_view *v)
 		t->n = 0;
 	for (i = 0; i < v->n; i++)
 		left += v->logit[i] > -INFINITY;
-	best = topk_sorted(v->logit, v->n, BEST, t->at, t->scratch);
-	for (i = 0; best && i < v->n; i++)
+	n = topk_sorted(v->logit, v->n, BEST, t->at, t->scratch);
+	for (i = 0; n && i < v->n; i++)
 		t->x[i] = (v->logit[i] - v->logit[t->at[0]]) / v->temp;
-	sum = best ? fmath_softmax(t->x, 0, t->p, v->n) : 1;
+	sum = n ? fmath_softmax(t->x, 0, t->p, v->n) : 1;
 	put(t, "  %-11s %8zu ", v->name, left);
-	for (column = 23, i = 0; i < best; i++) {
+	for (column = 23, i = 0; i < n; i++) {
 		width = spell(t, v->id ? v->id[t->at[i]] : t->at[i], id);
 		share = 100 * t->p[t->at[i]] / sum;
 		width += snprintf(percent, sizeof percent, " %.*f%%", share < 9.995 ? 2 : 1, share);

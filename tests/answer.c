@@ -42,7 +42,7 @@ static struct {
 	uint64_t random;
 	int32_t n_ctx;
 	float *row;
-} run = { .nan = -1 };
+} answers = { .nan = -1 };
 
 static void must(int failed)
 {
@@ -58,31 +58,31 @@ static uint64_t mixed(uint64_t x)
 
 static struct text *text_of(uint32_t seq)
 {
-	struct text *t = (struct text *)sequences_find(&run.texts, seq);
+	struct text *t = (struct text *)sequences_find(&answers.texts, seq);
 
 	if (t)
 		return t;
 	if (!(t = calloc(1, sizeof *t)))
 		cli_die(&c, "out of memory");
-	must(sequences_add(&run.texts, &t->sequence, seq, &w));
+	must(sequences_add(&answers.texts, &t->sequence, seq, &w));
 	return t;
 }
 
 static void answer(const struct text *t)
 {
-	struct frame f = { .kind = FRAME_LOGITS, .rows = 1, .cols = (uint32_t)run.card.n_vocab, .type = FRAME_F32,
+	struct frame f = { .kind = FRAME_LOGITS, .rows = 1, .cols = (uint32_t)answers.card.n_vocab, .type = FRAME_F32,
 		.pos = (uint32_t)t->ids.n - 1, .seq = t->sequence.number };
 	uint64_t hash = t->ids.n;
 
 	for (size_t i = t->ids.n > LAST ? t->ids.n - LAST : 0; i < t->ids.n; i++)
 		hash = mixed(hash + (uint64_t)t->ids.id[i]);
-	for (int32_t i = 0; i < run.card.n_vocab; i++)
-		run.row[i] = (float)(mixed(hash + (uint64_t)i) >> 40) / 2e6f;
-	for (int32_t i = 0; i < run.card.n_eog; i++)
-		run.row[run.card.eog[i]] += (float)(run.ends * f.pos);
-	for (int32_t i = 0; run.nan == f.seq && f.pos >= 10 && i < run.card.n_vocab; i++)
-		run.row[i] = NAN;
-	must(frame_write(1, &f, run.row, &w));
+	for (int32_t i = 0; i < answers.card.n_vocab; i++)
+		answers.row[i] = (float)(mixed(hash + (uint64_t)i) >> 40) / 2e6f;
+	for (int32_t i = 0; i < answers.card.n_eog; i++)
+		answers.row[answers.card.eog[i]] += (float)(answers.ends * f.pos);
+	for (int32_t i = 0; answers.nan == f.seq && f.pos >= 10 && i < answers.card.n_vocab; i++)
+		answers.row[i] = NAN;
+	must(frame_write(1, &f, answers.row, &w));
 }
 
 /* A waiting frame with its payload. */
@@ -91,7 +91,7 @@ static void process(const struct frame *f, const int32_t *payload)
 	struct text *t = NULL, *from;
 
 	/* a fork may be met again */
-	if (f->kind == FRAME_FORK && sequences_find(&run.texts, f->seq))
+	if (f->kind == FRAME_FORK && sequences_find(&answers.texts, f->seq))
 		return;
 	if (f->kind == FRAME_FORK) {
 		from = text_of((uint32_t)*payload);
@@ -100,8 +100,8 @@ static void process(const struct frame *f, const int32_t *payload)
 			cli_die(&c, "a fork of %u positions of %zu", (unsigned)f->pos, from->ids.n);
 		must(ids_append(&t->ids, from->ids.id, f->pos, &w));
 	}
-	if (f->kind == FRAME_END && f->seq && (t = (struct text *)sequences_find(&run.texts, f->seq))) {
-		must(sequences_end(&run.texts, f->seq, &w));
+	if (f->kind == FRAME_END && f->seq && (t = (struct text *)sequences_find(&answers.texts, f->seq))) {
+		must(sequences_end(&answers.texts, f->seq, &w));
 		free(t->ids.id);
 		free(t);
 	}
@@ -127,10 +127,10 @@ static size_t choose(const struct waiting *list, size_t n)
 {
 	size_t at = 0;
 
-	if (!run.random)
+	if (!answers.random)
 		return 0;
-	run.random = mixed(run.random + 1);
-	at = (size_t)(run.random >> 20) % n;
+	answers.random = mixed(answers.random + 1);
+	at = (size_t)(answers.random >> 20) % n;
 	for (size_t i = 1; i <= at; i++)
 		if (list[i].f.kind == FRAME_FORK || list[i].f.seq == FRAME_NO_SEQ)
 			return 0;
@@ -142,11 +142,11 @@ static size_t choose(const struct waiting *list, size_t n)
 
 static void take_card(struct frame_in *in, const struct frame *f)
 {
-	must(card_read(in, f, &run.card, &w));
-	run.card.model = 1;
-	run.card.n_ctx = run.n_ctx;
-	must(card_write(1, &run.card, &w));
-	if (!(run.row = realloc(run.row, (size_t)run.card.n_vocab * sizeof *run.row)))
+	must(card_read(in, f, &answers.card, &w));
+	answers.card.model = 1;
+	answers.card.n_ctx = answers.n_ctx;
+	must(card_write(1, &answers.card, &w));
+	if (!(answers.row = realloc(answers.row, (size_t)answers.card.n_vocab * sizeof *answers.row)))
 		cli_die(&c, "out of memory");
 }
 
@@ -162,7 +162,7 @@ static void answer_all(void)
 	frame_open_in(&in, 0, "stdin");
 	while (got > 0 || n) {
 		/* with random order, read all that is there; otherwise one frame */
-		while (got > 0 && n < WAITING && (!n || run.random)) {
+		while (got > 0 && n < WAITING && (!n || answers.random)) {
 			if (n && in.used == in.have && poll(&ready, 1, 0) <= 0)
 				break;
 			if ((got = frame_next(&in, &f, &w)) <= 0)
@@ -192,10 +192,10 @@ int main(int argc, char **argv)
 	cli_start(&c, argc, argv);
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
-		case 'c': run.n_ctx = (int32_t)cli_integer(&c, o, 0, 1 << 30); break;
-		case 'e': run.ends = cli_real(&c, o, 0, 1e6); break;
-		case 'i': run.random = (uint64_t)cli_integer(&c, o, 1, 1 << 30); break;
-		case 'x': run.nan = cli_integer(&c, o, 0, UINT32_MAX); break;
+		case 'c': answers.n_ctx = (int32_t)cli_integer(&c, o, 0, 1 << 30); break;
+		case 'e': answers.ends = cli_real(&c, o, 0, 1e6); break;
+		case 'i': answers.random = (uint64_t)cli_integer(&c, o, 1, 1 << 30); break;
+		case 'x': answers.nan = cli_integer(&c, o, 0, UINT32_MAX); break;
 		}
 	answer_all();
 	return cli_end(&c);

@@ -11,12 +11,12 @@
 #include "lib/vocab/align.h"
 
 /* Before the first frame. */
-static int write_card(struct tok_run *t, struct why *w)
+static int write_card(struct tok *t, struct why *w)
 {
 	return t->carded++ ? 0 : card_write(1, &t->card, w);
 }
 
-static int write_frames(struct tok_run *t, const struct ids *ids, struct why *w)
+static int write_frames(struct tok *t, const struct ids *ids, struct why *w)
 {
 	uint64_t pos = t->n_ids;
 
@@ -33,7 +33,7 @@ static int write_frames(struct tok_run *t, const struct ids *ids, struct why *w)
 }
 
 /* All whole chunks of the ids of all files, once the last is there; each is a frame at position 0. */
-static int write_chunks(struct tok_run *t, const struct ids *more, int last, struct why *w)
+static int write_chunks(struct tok *t, const struct ids *more, int last, struct why *w)
 {
 	struct ids *ids = &t->chunked;
 
@@ -51,7 +51,7 @@ static int write_chunks(struct tok_run *t, const struct ids *more, int last, str
 }
 
 /* Each id with its bytes in the document. The first and the last may be BOS and EOS, which are at its ends. */
-static void print_offsets(const struct tok_run *t, const struct ids *ids, const struct text *x)
+static void print_offsets(const struct tok *t, const struct ids *ids, const struct text *x)
 {
 	int bos = x->first && tok_adds_bos(t), eos = x->last && tok_adds_eos(t);
 	const char *s = x->s, *from, *to;
@@ -70,7 +70,7 @@ static void print_offsets(const struct tok_run *t, const struct ids *ids, const 
 	}
 }
 
-int document_add(struct tok_run *t, const char *name, int first, int last, struct why *w)
+int document_add(struct tok *t, const char *name, int first, int last, struct why *w)
 {
 	static struct bytes text = { .limit = PTRDIFF_MAX };
 	static struct ids ids;

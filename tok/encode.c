@@ -8,32 +8,32 @@
 #include "lib/base/size.h"
 #include "lib/base/space.h"
 
-int tok_adds_bos(const struct tok_run *t)
+int tok_adds_bos(const struct tok *t)
 {
 	return t->bos == ADD_ALWAYS ||
 		(t->bos == ADD_AS_MODEL_SAYS && !t->append && !t->decimal && vocab_rules(t->vocab)->add_bos);
 }
 
-int tok_adds_eos(const struct tok_run *t)
+int tok_adds_eos(const struct tok *t)
 {
 	return t->eos == ADD_ALWAYS ||
 		(t->eos == ADD_AS_MODEL_SAYS && t->bos != ADD_NEVER && !t->append && !t->decimal &&
 			vocab_rules(t->vocab)->add_eos);
 }
 
-int tok_writes_frames(const struct tok_run *t)
+int tok_writes_frames(const struct tok *t)
 {
 	return !t->text && !t->offsets && !t->count;
 }
 
-int tok_flags(const struct tok_run *t, const struct text *x)
+int tok_flags(const struct tok *t, const struct text *x)
 {
 	return (t->plain ? 0 : VOCAB_SPECIAL) | (t->raw ? VOCAB_RAW : 0) |
 		(!x->first || t->append ? VOCAB_CONTINUE : 0);
 }
 
 /* The word that begins at this offset is not an id. */
-static int no_id(const struct tok_run *t, const struct text *x, size_t at, size_t line, struct why *w)
+static int no_id(const struct tok *t, const struct text *x, size_t at, size_t line, struct why *w)
 {
 	enum { SHOWN_MOST = 24 };
 	char shown[SHOWN_MOST * QUOTE_ROOM + 1];
@@ -48,7 +48,7 @@ static int no_id(const struct tok_run *t, const struct text *x, size_t at, size_
 }
 
 /* Appends the decimal ids in the text. */
-static int read_ids(const struct tok_run *t, const struct text *x, struct ids *ids, struct why *w)
+static int read_ids(const struct tok *t, const struct text *x, struct ids *ids, struct why *w)
 {
 	const int32_t n_vocab = t->card.n_vocab;
 	size_t line = x->line, at = 0, start;
@@ -70,7 +70,7 @@ static int read_ids(const struct tok_run *t, const struct text *x, struct ids *i
 	return 0;
 }
 
-static void warn_of_bos(struct tok_run *t)
+static void warn_of_bos(struct tok *t)
 {
 	char text[96];
 
@@ -81,7 +81,7 @@ static void warn_of_bos(struct tok_run *t)
 	t->warn(text);
 }
 
-int tok_encode(struct tok_run *t, struct text *x, struct ids *ids, struct why *w)
+int tok_encode(struct tok *t, struct text *x, struct ids *ids, struct why *w)
 {
 	int bos = x->first && tok_adds_bos(t);
 

@@ -11,8 +11,8 @@
 
 enum adding { ADD_AS_MODEL_SAYS, ADD_ALWAYS, ADD_NEVER };
 
-/* A run of tok. */
-struct tok_run {
+/* What tok is to do, and how far it is. */
+struct tok {
 	/* the options */
 	enum adding bos, eos;
 	int append, plain, raw;         /* plain: --no-parse-special */
@@ -42,12 +42,12 @@ struct text {
 };
 
 /* Whether texts get BOS, and EOS; whether ids are written as frames. */
-int tok_adds_bos(const struct tok_run *t);
-int tok_adds_eos(const struct tok_run *t);
-int tok_writes_frames(const struct tok_run *t);
-int tok_flags(const struct tok_run *t, const struct text *x);       /* of vocab_encode() */
+int tok_adds_bos(const struct tok *t);
+int tok_adds_eos(const struct tok *t);
+int tok_writes_frames(const struct tok *t);
+int tok_flags(const struct tok *t, const struct text *x);       /* of vocab_encode() */
 
 /* Replaces ids by those of the text, whose escapes are replaced in place. */
-int tok_encode(struct tok_run *t, struct text *x, struct ids *ids, struct why *w);
+int tok_encode(struct tok *t, struct text *x, struct ids *ids, struct why *w);
 
 #endif

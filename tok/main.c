@@ -45,7 +45,7 @@ static void warn(const char *text)
 	cli_warn(&c, "%s", text);
 }
 
-static struct tok_run t = { .warn = warn };
+static struct tok t = { .warn = warn };
 
 static void must(int failed)
 {

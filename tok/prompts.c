@@ -8,7 +8,7 @@
 #include "lib/base/out.h"
 
 /* A sequence ends after its prompt, also after one without tokens, so that the lines of the answers match. */
-static int write_prompt(const struct tok_run *t, const struct ids *ids, int failed, struct why *w)
+static int write_prompt(const struct tok *t, const struct ids *ids, int failed, struct why *w)
 {
 	if (t->count)
 		out_print("%zu\n", ids->n);
@@ -24,7 +24,7 @@ static int write_prompt(const struct tok_run *t, const struct ids *ids, int fail
 }
 
 /* The ids of the line. -1 with a reason that names it. */
-static int encode_line(struct tok_run *t, struct text *x, struct ids *ids, struct why *w)
+static int encode_line(struct tok *t, struct text *x, struct ids *ids, struct why *w)
 {
 	char where[32];
 
@@ -42,7 +42,7 @@ static int encode_line(struct tok_run *t, struct text *x, struct ids *ids, struc
 	return why_in(w, x->name);
 }
 
-static int write_lines(struct tok_run *t, struct lines *lines, struct why *w)
+static int write_lines(struct tok *t, struct lines *lines, struct why *w)
 {
 	static struct ids ids;
 	struct text line = { .name = lines->name, .first = 1, .last = 1 };
@@ -62,7 +62,7 @@ static int write_lines(struct tok_run *t, struct lines *lines, struct why *w)
 	return got;
 }
 
-int prompts_add(struct tok_run *t, const char *name, struct why *w)
+int prompts_add(struct tok *t, const char *name, struct why *w)
 {
 	static struct lines lines;
 	int status = lines_open(&lines, name, w) ? -1 : write_lines(t, &lines, w);

@@ -6,6 +6,6 @@
 
 /* Writes the ids of each line of the file. A line that has none fails alone: the caller is warned, and its sequence
  * ends with an error. */
-int prompts_add(struct tok_run *t, const char *name, struct why *w);
+int prompts_add(struct tok *t, const char *name, struct why *w);
 
 #endif

@@ -66,7 +66,7 @@ static inline uint64_t hash_text_inside(const void *s, size_t n)
 	return hash_between(p, n, le64(p - lack) >> 8 * lack, le64(p + n - 8) >> 8 * lack);
 }
 
-/* seed chains calls. */
+/* seed: the hash of what comes before. */
 uint64_t hash_data(const void *data, size_t n, uint64_t seed);
 
 #endif

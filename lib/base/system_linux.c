@@ -114,13 +114,13 @@ static int first_of_core(int cpu, const cpu_set_t *ours)
 }
 
 /* The number of CPUs that the control group at this path may keep busy, rounded up. */
-static size_t quota_of(const char *group)
+static size_t quota_of(const char *cgroup)
 {
 	char path[PATH];
 	long time = 0, period = 0;
 	FILE *f;
 
-	snprintf(path, sizeof path, ROOT "/sys/fs/cgroup%s/cpu.max", group);
+	snprintf(path, sizeof path, ROOT "/sys/fs/cgroup%s/cpu.max", cgroup);
 	f = fopen(path, "r");
 	if (f && fscanf(f, "%ld %ld", &time, &period) != 2)     /* "max 100000" */
 		period = 0;
@@ -129,22 +129,22 @@ static size_t quota_of(const char *group)
 	return time > 0 && period > 0 ? (size_t)(time / period + (time % period > 0)) : SIZE_MAX;
 }
 
-/* The same for the groups of this process: the smallest over the inner and outer ones. */
+/* The same for those of this process: the smallest over the inner and outer ones. */
 static size_t quota(void)
 {
-	char line[PATH - 64] = "", *group = NULL, *end;
+	char line[PATH - 64] = "", *cgroup = NULL, *end;
 	FILE *f = fopen(ROOT "/proc/self/cgroup", "r");
 	size_t least = SIZE_MAX;
 
 	if (!f)
 		return least;
-	while (!group && fgets(line, sizeof line, f))
+	while (!cgroup && fgets(line, sizeof line, f))
 		if (!strncmp(line, "0::", 3))
-			group = line + 3;
+			cgroup = line + 3;
 	fclose(f);
-	for (end = group ? strchr(group, '\n') : NULL; end; end = strrchr(group, '/')) {
+	for (end = cgroup ? strchr(cgroup, '\n') : NULL; end; end = strrchr(cgroup, '/')) {
 		*end = 0;
-		least = size_min(least, quota_of(group));
+		least = size_min(least, quota_of(cgroup));
 	}
 	return least;
 }

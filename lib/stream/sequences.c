@@ -8,15 +8,15 @@
 
 enum { FIRST = 16 };    /* buckets; always a power of two */
 
-/* The start of the sequence's chain. Numbers are dense, so they are their own hash. */
-static struct sequence **chain(const struct sequences *t, uint32_t number)
+/* The start of the list in the sequence's bucket. Numbers are dense, so they are their own hash. */
+static struct sequence **bucket(const struct sequences *t, uint32_t number)
 {
 	return &t->bucket[number & (t->room - 1)];
 }
 
 struct sequence *sequences_find(const struct sequences *t, uint32_t number)
 {
-	struct sequence *s = t->room ? *chain(t, number) : NULL;
+	struct sequence *s = t->room ? *bucket(t, number) : NULL;
 
 	while (s && s->number != number)
 		s = s->next;
@@ -25,7 +25,7 @@ struct sequence *sequences_find(const struct sequences *t, uint32_t number)
 
 static void link_in(struct sequences *t, struct sequence *s)
 {
-	struct sequence **head = chain(t, s->number);
+	struct sequence **head = bucket(t, s->number);
 
 	s->next = *head;
 	*head = s;
@@ -108,7 +108,7 @@ static int set_over(struct sequences *t, uint32_t number, struct why *w)
 
 int sequences_end(struct sequences *t, uint32_t number, struct why *w)
 {
-	struct sequence **s = t->room ? chain(t, number) : NULL;
+	struct sequence **s = t->room ? bucket(t, number) : NULL;
 
 	if (set_over(t, number, w))
 		return -1;

@@ -65,7 +65,7 @@ union weight {                          /* of a token, or of a way */
 
 /* The way to a position in the text. */
 struct lattice {
-	union weight best;      /* the sum over the way */
+	union weight sum;       /* over the way */
 	uint32_t n;             /* bytes of the token on this way that touches the position */
 	int32_t id;
 };

@@ -153,8 +153,9 @@ static void join(struct merge *m, uint32_t left)
 		set_key(m, s->before, key_of(m, s->before));
 }
 
-/* Merges s[n], n > 0. Afterwards the symbols are those that start at 0 and at the end of another symbol. */
-static int run(struct merge *m, const char *s, size_t n, struct why *w)
+/* Joins what can be joined in s[n], n > 0. Afterwards the symbols are those that start at 0 and at the end of another
+ * symbol. */
+static int join_all(struct merge *m, const char *s, size_t n, struct why *w)
 {
 	if (n > UINT32_MAX / 2)
 		return why(w, "%zu bytes of text that cannot be merged in parts", n);
@@ -206,7 +207,7 @@ static int separate(struct merge *m, const char *s, size_t left, size_t n, struc
 
 	if (!b && !(b = m->border = merge_open(m->rules)))
 		return why(w, "out of memory");
-	if (run(b, s, n, w))
+	if (join_all(b, s, n, w))
 		return -1;
 	for (at = 0; at < left; at = b->symbol[at].end)
 		;
@@ -218,7 +219,7 @@ int merge_text(struct merge *m, const char *s, size_t n, struct ids *out, struct
 	size_t window = WINDOW, size = size_min(n, window), at = 0, border, last = 0, next, mark;
 	int apart;
 
-	if (run(m, s, size, w))
+	if (join_all(m, s, size, w))
 		return -1;
 	while (at + size < n) {
 		mark = out->n;
@@ -229,7 +230,7 @@ int merge_text(struct merge *m, const char *s, size_t n, struct ids *out, struct
 				return -1;
 			next = at + border;
 			size = size_min(n - next, window);
-			if (run(m, s + next, size, w))
+			if (join_all(m, s + next, size, w))
 				return -1;
 			apart = separate(m, s + at + last, border - last, border - last + m->symbol[0].end, w);
 			if (apart < 0)
@@ -243,7 +244,7 @@ int merge_text(struct merge *m, const char *s, size_t n, struct ids *out, struct
 		out->n = mark;
 		window *= 2;
 		size = size_min(n - at, window);
-		if (run(m, s + at, size, w))
+		if (join_all(m, s + at, size, w))
 			return -1;
 	}
 	return add_symbols(m, m->length, &last, out, w);

@@ -43,22 +43,22 @@ static void search(const struct vocab *v, const char *text, size_t n)
 	struct lattice *way = e->lattice;
 
 	for (size_t i = 0; i < n; i++)
-		way[i].best.cost = far;         /* stays so inside of characters */
-	way[n].best.cost = 0;
+		way[i].sum.cost = far;          /* stays so inside of characters */
+	way[n].sum.cost = 0;
 	for (size_t to = n, from; to; to = from) {
 		struct prefixes_walk walk;
 		struct lattice best;
 		const struct sort_string *t;
 
 		from = character_before(text, to);
-		best = (struct lattice){ { .cost = way[to].best.cost + unknown_cost }, (uint32_t)(to - from), -1 };
+		best = (struct lattice){ { .cost = way[to].sum.cost + unknown_cost }, (uint32_t)(to - from), -1 };
 		walk = (struct prefixes_walk){ &e->prefixes, text + from, n - from, 0, 0 };
 		while ((t = prefixes_next(&walk))) {
 			const struct lattice *rest = &way[from + t->n];
 			int64_t more = e->weight[t - e->prefixes.tokens].cost;
 
-			if (more != far && rest->best.cost != far && rest->best.cost + more <= best.best.cost)
-				best = (struct lattice){ { .cost = rest->best.cost + more }, t->n, t->id };
+			if (more != far && rest->sum.cost != far && rest->sum.cost + more <= best.sum.cost)
+				best = (struct lattice){ { .cost = rest->sum.cost + more }, t->n, t->id };
 		}
 		way[from] = best;
 	}

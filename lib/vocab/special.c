@@ -37,7 +37,7 @@ static uint32_t agree_tokens(const struct special *a, const struct special *b)
 	return (uint32_t)agree(a->text.s, b->text.s, 0, size_min(a->text.n, b->text.n));
 }
 
-/* In sorted order, a token's longest prefix is its predecessor or in the predecessor's chain. */
+/* In sorted order, a token's longest prefix is its predecessor or a prefix of the predecessor. */
 static void fill_prefixes(struct special_set *set)
 {
 	for (uint32_t i = 0; i < set->n; i++) {
@@ -50,7 +50,7 @@ static void fill_prefixes(struct special_set *set)
 		t->depth = p == SPECIAL_NONE ? 0 : set->token[p].depth + 1;
 		if (p == SPECIAL_NONE || (far = set->token[p].jump) == SPECIAL_NONE)
 			continue;
-		/* Two jumps of equal length become one of twice the length, so that any chain is descended in O(log n)
+		/* Two jumps of equal length become one of twice the length, so that any prefix is reached in O(log n)
 		 * jumps. */
 		farther = set->token[far].jump;
 		if (farther != SPECIAL_NONE &&

@@ -17,7 +17,7 @@ struct special {
 	struct gguf_string text;        /* in the model file; not empty */
 	int32_t id;
 	uint32_t prefix;                /* the longest other token that this one begins with, or SPECIAL_NONE */
-	uint32_t jump, depth;           /* of the chain of prefixes: a token far down it, and its length */
+	uint32_t jump, depth;           /* of its prefixes, theirs and so on: one far down, and how many */
 };
 
 struct special_set {

@@ -176,8 +176,8 @@ static int index_tokens(struct vocab *v, const unsigned char *only, struct why *
 
 static void offer(struct lattice *at, double sum, size_t n, int32_t id)
 {
-	if (sum > at->best.score)
-		*at = (struct lattice){ .best.score = sum, .n = (uint32_t)n, .id = id };
+	if (sum > at->sum.score)
+		*at = (struct lattice){ .sum.score = sum, .n = (uint32_t)n, .id = id };
 }
 
 /* Finds the best way from the start of text[n] to each end of a token. */
@@ -188,8 +188,8 @@ static void search(const struct vocab *v, const char *text, size_t n)
 	size_t length;
 
 	for (size_t i = 1; i <= n; i++)
-		way[i] = (struct lattice){ .best.score = -DBL_MAX, .n = (uint32_t)i, .id = v->rules.unknown };
-	way->best.score = 0;
+		way[i] = (struct lattice){ .sum.score = -DBL_MAX, .n = (uint32_t)i, .id = v->rules.unknown };
+	way->sum.score = 0;
 	for (size_t from = 0; from < n; from += length) {
 		struct prefixes_walk walk = { &e->prefixes, text + from, n - from, 0, 0 };
 		int whole = 0;          /* the character is a token */
@@ -198,11 +198,11 @@ static void search(const struct vocab *v, const char *text, size_t n)
 		length = size_min(unicode_length((unsigned char)text[from]), n - from);
 		while ((t = prefixes_next(&walk))) {
 			whole |= t->n == length;
-			offer(&way[from + t->n], way[from].best.score + e->weight[t - e->prefixes.tokens].score, t->n,
+			offer(&way[from + t->n], way[from].sum.score + e->weight[t - e->prefixes.tokens].score, t->n,
 				t->id);
 		}
 		if (!whole)
-			offer(&way[from + length], way[from].best.score + e->unknown_score, length, v->rules.unknown);
+			offer(&way[from + length], way[from].sum.score + e->unknown_score, length, v->rules.unknown);
 	}
 }
 

@@ -171,7 +171,7 @@ static struct jv eval_name(struct env *e, const struct name *name)
 	return b ? (struct jv){ .kind = JV_BUILTIN, .builtin = b } : jv_undefined(JV_ABSENT, name->text);
 }
 
-/* The values of a chain. */
+/* The values of a list of nodes. */
 static struct jv eval_list(struct env *e, enum jv_kind kind, const struct node *first)
 {
 	struct jv l;

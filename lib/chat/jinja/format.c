@@ -59,7 +59,7 @@ void format_padded(struct env *e, struct jv s, struct jv fill, int64_t width, ch
  * and padding. */
 static void put_number(struct env *e, const struct format_field *f, const char *s, bool whole)
 {
-	int64_t every = f->type && strchr("xXob", f->type) ? 4 : 3, group, n, zeros;
+	int64_t every = f->type && strchr("xXob", f->type) ? 4 : 3, digits, n, zeros;
 	size_t start = e->out->n, head;
 	bool minus = *s == '-';
 
@@ -70,12 +70,12 @@ static void put_number(struct env *e, const struct format_field *f, const char *
 	head = e->out->n - start;
 	n = (int64_t)strlen(s);
 	zeros = whole ? f->precision - n : 0;
-	group = (int64_t)strspn(s, every == 4 ? "0123456789abcdefABCDEF" : "0123456789");
+	digits = (int64_t)strspn(s, every == 4 ? "0123456789abcdefABCDEF" : "0123456789");
 	if (f->separator && f->align == '=' && *f->fill.s == '0')
-		for (zeros = 0; (int64_t)head + (group + zeros - 1) / every + n + zeros < f->width;)
+		for (zeros = 0; (int64_t)head + (digits + zeros - 1) / every + n + zeros < f->width;)
 			zeros++;
 	zeros = zeros < 0 ? 0 : zeros;
-	for (int64_t i = 0, all = zeros + group; i < all; i++) {
+	for (int64_t i = 0, all = zeros + digits; i < all; i++) {
 		if (f->separator && i && (all - i) % every == 0)
 			env_put(e, &f->separator, 1);
 		env_put(e, i < zeros ? "0" : s++, 1);

@@ -38,7 +38,7 @@ struct lexeme lex(struct lexer *l);
 /* An operator's code in a tree is its characters: '+' or OP2('=', '='). `in` and `not in` are 'i' and 'n'. */
 #define OP2(a, b) ((a) << 8 | (b))
 
-/* The tree. What the members hold stands at each type; [x] is a chain through next. */
+/* The tree. What the members hold stands at each type; [x] is a list through next. */
 enum node_type {
 	/* expressions */
 	N_CONST,                    /* value */
