@@ -69,9 +69,9 @@ static void put_rows(const struct listing *l)
 		out_print(": drawn%s\n         at        id   percent     logprob%s\n",
 			f->rows > 1 ? ", and the best" : "", piece);
 	else
-		out_print(": %" PRIu32 " %s\n", f->rows, f->kind == FRAME_CANVAS ? "with masks" :
-			f->flags & FRAME_GUESS ? "sampled, with guesses" : f->flags & FRAME_SAMPLED ? "sampled" :
-			"given");
+		out_print(": %" PRIu32 " %s\n", f->rows, f->kind == FRAME_CANVAS ? "with masks"
+			: f->flags & FRAME_GUESS ? "sampled, with guesses" : f->flags & FRAME_SAMPLED ? "sampled"
+			: "given");
 }
 
 static void put_id(const struct listing *l, uint32_t row, int32_t id)

@@ -46,8 +46,8 @@ int render_stop_show(struct render *r, const struct shown *s)
 	struct render_stop *stop = &r->stop;
 	struct shown *last;
 
-	if ((stop->n == stop->room && grow(&stop->waiting, &stop->room, sizeof *stop->waiting, 16)) ||
-	    bytes_put(&stop->text, s->text, s->n))
+	if ((stop->n == stop->room && grow(&stop->waiting, &stop->room, sizeof *stop->waiting, 16))
+	    || bytes_put(&stop->text, s->text, s->n))
 		return -1;
 	last = &stop->waiting[stop->n++];
 	*last = *s;

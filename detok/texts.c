@@ -152,8 +152,8 @@ static int end_text(struct texts *t, struct text *x, const struct frame *f, cons
 	if (n)
 		memcpy(x->stop, stop, x->n_stop = n);
 	if (t->end_fd >= 0)
-		failed = n ? frame_write_stop(t->end_fd, stop, n, f->pos, f->seq, w) :
-			frame_write_end(t->end_fd, (enum frame_reason)x->reason, f->pos, f->seq, w);
+		failed = n ? frame_write_stop(t->end_fd, stop, n, f->pos, f->seq, w)
+			: frame_write_end(t->end_fd, (enum frame_reason)x->reason, f->pos, f->seq, w);
 	if (failed)
 		return why_in(w, t->end);
 	if (!t->ordered)

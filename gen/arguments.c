@@ -152,16 +152,16 @@ static void pass_own(struct assembly *t)
 	if (f & (MANY | FILTERED))
 		pass(t, DETOK, 0, "--turns", NULL);
 	if ((f & (CONVERSATION | ALL) || (terminal && !(f & JSON))) && !(f & EDITED))
-		pass(t, DETOK, 0, "--suffix", f & INTERACTIVE && terminal && isatty(STDIN_FILENO) ?
-			"\n" CONSOLE_PROMPT : "\n");
+		pass(t, DETOK, 0, "--suffix", f & INTERACTIVE && terminal && isatty(STDIN_FILENO)
+			? "\n" CONSOLE_PROMPT : "\n");
 }
 
 static int is_used(const struct request *q, int stage)
 {
 	const unsigned *unless = kinds[stage].unless;
 
-	return asked(q, kinds[stage].when) && !(unless[0] && asked(q, unless[0])) &&
-		!(unless[1] && asked(q, unless[1]));
+	return asked(q, kinds[stage].when) && !(unless[0] && asked(q, unless[0]))
+		&& !(unless[1] && asked(q, unless[1]));
 }
 
 /* With --chain, too, gen stands in for tee, so the stages end with gen. */

@@ -205,8 +205,8 @@ static enum command_answer retry(struct conversation *v, const char *argument, s
 	/* the same seed would give the same answer */
 	v->q->seed = v->q->seed == INT64_MAX ? 0 : v->q->seed + 1;
 	snprintf(seed, sizeof seed, "%" PRId64, v->q->seed);
-	if (!v->q->stage[SAMPLE].shell && (stage_set_option(&v->q->stage[SAMPLE], "--seed", seed, w) ||
-	    pipeline_restart(v->q, v->l, w)))
+	if (!v->q->stage[SAMPLE].shell && (stage_set_option(&v->q->stage[SAMPLE], "--seed", seed, w)
+	    || pipeline_restart(v->q, v->l, w)))
 		return COMMAND_FAILED;
 	messages_cut(&v->messages, last);
 	return COMMAND_TURN;
@@ -248,8 +248,8 @@ static int check(const struct stage *sample, const char *model)
 	/* with the model, sample knows the vocabulary before there are logits */
 	if (!stage_option(sample, "--model"))
 		failed = failed || stage_set_option(&trial, "--model", model, &w);
-	failed = failed || stage_start(&trial, open("/dev/null", O_RDONLY), open("/dev/null", O_WRONLY), &w) ||
-		stage_wait(&trial, &w);
+	failed = failed || stage_start(&trial, open("/dev/null", O_RDONLY), open("/dev/null", O_WRONLY), &w)
+		|| stage_wait(&trial, &w);
 	if (failed)
 		console_say("/set: %s", w.text);
 	free(trial.argv);

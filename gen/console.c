@@ -225,8 +225,8 @@ int console_turn(const char **text, size_t *n, struct why *w)
 		presses = 0;
 	if (first) {
 		line.n = 0;
-		got = bytes_put(&line, first, first_n) || bytes_put(&line, "", 1) ?
-			why(w, "a turn of more than %d MiB", TURN_MAX >> 20) : 1;
+		got = bytes_put(&line, first, first_n) || bytes_put(&line, "", 1)
+			? why(w, "a turn of more than %d MiB", TURN_MAX >> 20) : 1;
 		line.n -= got > 0;
 		first = NULL;
 	} else if (edits)

@@ -41,8 +41,8 @@ static int make_room(struct loop *l, struct why *w)
 	struct ids all = { 0 };
 	size_t keep, n;
 	const struct stage *sample = &v->q->stage[SAMPLE];
-	int grammar = asked(v->q, GRAMMAR) || stage_option(sample, "--grammar") ||
-		stage_option(sample, "--grammar-file");
+	int grammar = asked(v->q, GRAMMAR) || stage_option(sample, "--grammar")
+		|| stage_option(sample, "--grammar-file");
 	int status = grammar ? 0 : layout_drop(v, said->n, w);
 
 	v->full = !status;
@@ -51,9 +51,9 @@ static int make_room(struct loop *l, struct why *w)
 	if (layout(v, &keep, w))
 		return -1;
 	n = v->history.ids.n;
-	status = ids_append(&l->r->prompt, v->history.ids.id + keep, n - keep, w) ||
-		ids_append(&all, v->history.ids.id, n, w) || ids_append(&all, said->id, said->n, w) ||
-		loop_move(l, all.id, all.n, keep, w);
+	status = ids_append(&l->r->prompt, v->history.ids.id + keep, n - keep, w)
+		|| ids_append(&all, v->history.ids.id, n, w) || ids_append(&all, said->id, said->n, w)
+		|| loop_move(l, all.id, all.n, keep, w);
 	free(all.id);
 	return status ? -1 : 1;
 }
@@ -99,8 +99,8 @@ static int keep_answer(struct conversation *v, const struct result *r, struct by
 		failed = convert_ids(v->q, PLAIN, 0, stays.id, stays.n, &evaluated, w);
 		whole = &evaluated;
 	}
-	failed = failed || add_answer(v, text, w) ||
-		history_add(&v->history, r->ids.id, r->evaluated, whole->n ? whole->p : "", whole->n, 1, w);
+	failed = failed || add_answer(v, text, w)
+		|| history_add(&v->history, r->ids.id, r->evaluated, whole->n ? whole->p : "", whole->n, 1, w);
 	bytes_free(&evaluated);
 	return failed ? -1 : 0;
 }
@@ -112,8 +112,8 @@ static int answer(struct conversation *v, size_t keep, struct bytes *text, struc
 	struct loop *l = v->l;
 	int got;
 
-	if (ids_append(&l->r->prompt, ids->id + keep, ids->n - keep, w) ||
-	    loop_send(l, ids->id + keep, ids->n - keep, (uint32_t)keep, w))
+	if (ids_append(&l->r->prompt, ids->id + keep, ids->n - keep, w)
+	    || loop_send(l, ids->id + keep, ids->n - keep, (uint32_t)keep, w))
 		return -1;
 	if ((got = loop_turn(l, w)) < 0)
 		return -1;
@@ -243,8 +243,8 @@ static int start_shown(struct conversation *v, struct why *w)
 	if (stage_pipe(text, w) || stage_pipe(ends, w))
 		return -1;
 	snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
-	failed = stage_inherit(ends[1], w) || stage_arg(detok, "--end", w) || stage_arg(detok, path, w) ||
-		pipeline_start(v->q, l, text[1], w);
+	failed = stage_inherit(ends[1], w) || stage_arg(detok, "--end", w) || stage_arg(detok, path, w)
+		|| pipeline_start(v->q, l, text[1], w);
 	close(ends[1]);
 	l->text = text[0];
 	l->show = show_answer;
@@ -374,8 +374,8 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	l->cancelled = asked(q, INTERACTIVE) ? console_cancelled : NULL;
 	if (!status && asked(q, INTERACTIVE) && !(status = await_model(&v, w)))
 		greet(q);
-	if (!status && !(status = console_open(q->prompt, q->prompt_n, asked(q, INTERACTIVE), asked(q, EDITED) ?
-	    command_completions : NULL, w)))
+	if (!status && !(status = console_open(q->prompt, q->prompt_n, asked(q, INTERACTIVE), asked(q, EDITED)
+	    ? command_completions : NULL, w)))
 		status = take_turns(&v, w);
 	console_close();
 	bytes_free(&v.again);

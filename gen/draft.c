@@ -63,9 +63,9 @@ static int ask(struct draft *d, const struct ids *seq, size_t most, struct why *
 		same++;
 	d->known.n = same;
 	d->due += 2;
-	return frame_write_end(d->to, FRAME_END_LENGTH, (uint32_t)(seq->n + most), 0, w) ||
-		frame_write_ids(d->to, seq->id + same, (uint32_t)(seq->n - same), (uint32_t)same, 0, 0, w) ||
-		ids_append(&d->known, seq->id + same, seq->n - same, w) ? -1 : 0;
+	return frame_write_end(d->to, FRAME_END_LENGTH, (uint32_t)(seq->n + most), 0, w)
+		|| frame_write_ids(d->to, seq->id + same, (uint32_t)(seq->n - same), (uint32_t)same, 0, 0, w)
+		|| ids_append(&d->known, seq->id + same, seq->n - same, w) ? -1 : 0;
 }
 
 /* Reads a frame of the answer. Appends its ids to ids[*n], up to `most`. */

@@ -65,9 +65,9 @@ int kept_load(struct conversation *v, struct why *w)
 	convert_kept(v->q, &v->kept);
 	if (!v->kept.n)
 		return 0;
-	failed = convert_ids(v->q, PLAIN, 1, v->kept.id, v->kept.n, &text, w) ||
-		(bytes_put(&text, "", 1) && why(w, "out of memory")) ||
-		history_add(&v->history, v->kept.id, v->kept.n, text.p, text.n - 1, 0, w);
+	failed = convert_ids(v->q, PLAIN, 1, v->kept.id, v->kept.n, &text, w)
+		|| (bytes_put(&text, "", 1) && why(w, "out of memory"))
+		|| history_add(&v->history, v->kept.id, v->kept.n, text.p, text.n - 1, 0, w);
 	if (!failed)
 		find_first(&v->messages, text.p);
 	bytes_free(&text);
@@ -143,8 +143,8 @@ static int has_turn_before(struct conversation *v, const char *text, struct why 
 
 	if (m->n < 3 || find_message(m, answer, text, &n))
 		return 0;
-	if (convert_ids(v->q, PLAIN, 1, v->kept.id, v->kept.n, &state, w) ||
-	    (bytes_put(&state, "", 1) && why(w, "out of memory"))) {
+	if (convert_ids(v->q, PLAIN, 1, v->kept.id, v->kept.n, &state, w)
+	    || (bytes_put(&state, "", 1) && why(w, "out of memory"))) {
 		has = -1;
 	} else {
 		const char *at = find_message(m, answer - 1, state.p, &n);

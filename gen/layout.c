@@ -12,8 +12,8 @@ int layout(struct conversation *v, size_t *keep, struct why *w)
 	struct bytes text = { .limit = CONVERT_MAX };
 	struct ids fresh = { 0 };
 	size_t at, first;
-	int failed = convert_messages(v->q, &v->messages, v->messages.first, &text, w) ||
-		(bytes_put(&text, "", 1) && why(w, "out of memory"));
+	int failed = convert_messages(v->q, &v->messages, v->messages.first, &text, w)
+		|| (bytes_put(&text, "", 1) && why(w, "out of memory"));
 
 	if (!failed) {
 		text.n--;
@@ -21,8 +21,8 @@ int layout(struct conversation *v, size_t *keep, struct why *w)
 		at = history_match(&v->history, text.p, text.n, &first);
 		if (first < v->kept.n && !(failed = kept_salvage(v, text.p, text.n, w)))
 			at = history_match(&v->history, text.p, text.n, &first);
-		failed = failed || convert_text(v->q, text.p + at, text.n - at, first > 0, &fresh, w) ||
-			history_prompt(&v->history, text.p + at, text.n - at, &fresh, keep, w);
+		failed = failed || convert_text(v->q, text.p + at, text.n - at, first > 0, &fresh, w)
+			|| history_prompt(&v->history, text.p + at, text.n - at, &fresh, keep, w);
 	}
 	v->kept.n = 0;
 	free(fresh.id);
@@ -40,8 +40,8 @@ int layout_count(struct conversation *v, size_t first, size_t *n, struct why *w)
 {
 	struct bytes text = { .limit = CONVERT_MAX };
 	struct ids ids = { 0 };
-	int failed = convert_messages(v->q, &v->messages, first, &text, w) ||
-		convert_text(v->q, text.n ? text.p : "", text.n, 0, &ids, w);
+	int failed = convert_messages(v->q, &v->messages, first, &text, w)
+		|| convert_text(v->q, text.n ? text.p : "", text.n, 0, &ids, w);
 
 	*n = ids.n;
 	free(ids.id);

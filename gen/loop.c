@@ -425,8 +425,8 @@ int loop_move(struct loop *l, const int32_t *ids, size_t n, size_t keep, struct 
 		l->r->passes++;
 		l->r->evaluated = l->r->ids.n;
 	}
-	return ids_append(&l->seq, ids + keep, n - keep, w) ||
-		write_ids(l, ids + keep, n - keep, (uint32_t)keep, FRAME_SAMPLED, w) ? -1 : 0;
+	return ids_append(&l->seq, ids + keep, n - keep, w)
+		|| write_ids(l, ids + keep, n - keep, (uint32_t)keep, FRAME_SAMPLED, w) ? -1 : 0;
 }
 
 int loop_turn(struct loop *l, struct why *w)

@@ -202,8 +202,8 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 		convert_kept(&q, &kept);
 	l->kept = kept;
 	l->kv = q.kv;
-	if ((q.echo && echo(w)) || open_capture(capture, w) ||
-	    (capture->text && (text = stage_dup(capture->text, w)) < 0) || pipeline_start(&q, l, text, w))
+	if ((q.echo && echo(w)) || open_capture(capture, w)
+	    || (capture->text && (text = stage_dup(capture->text, w)) < 0) || pipeline_start(&q, l, text, w))
 		return -1;
 	if (l->jobs)
 		failed = parallel_run(l, w);
@@ -304,8 +304,8 @@ static int run(void)
 		failed = stages_wait(q.stage, KV, 0, &its);
 		cut = failed < 0 && !asked(&q, INTERACTIVE) && !ended_by_stop(results);
 	}
-	if (!(r = printed(&capture, results, &ours)) ||
-	    (!asked(&q, CONVERSATION) && write_reports(&capture, &l, r, failed < 0 && !status, &ours)))
+	if (!(r = printed(&capture, results, &ours))
+	    || (!asked(&q, CONVERSATION) && write_reports(&capture, &l, r, failed < 0 && !status, &ours)))
 		status = -1;
 	if (failed < 0 && !cut && !status)
 		status = full_status(&l, r);

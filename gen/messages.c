@@ -107,8 +107,8 @@ int messages_replace_turn(struct messages *m, const struct messages *from, const
 {
 	size_t head = start_of(from, messages_turn(from, 0)), rest = start_of(from, from->first + 1);
 
-	if ((head && bytes_put(&m->text, from->text.p, head)) || messages_add(m, "user", text, n, w) ||
-	    (rest < from->text.n && bytes_put(&m->text, from->text.p + rest, from->text.n - rest)))
+	if ((head && bytes_put(&m->text, from->text.p, head)) || messages_add(m, "user", text, n, w)
+	    || (rest < from->text.n && bytes_put(&m->text, from->text.p + rest, from->text.n - rest)))
 		return why(w, "the conversation is too long");
 	return 0;
 }
@@ -180,8 +180,8 @@ static int read_lines(struct messages *m, const char *path, size_t *good, struct
 		if (!(status = read_line(m, at, n, w)))
 			continue;
 		if (status < 0 || at + n + 1 < m->text.n || !is_torn(m->text.p + at, n, end))
-			return why(w, "%s: line %zu: %s", path, number, status < 0 ? "out of memory" :
-				"not a message in JSON");
+			return why(w, "%s: line %zu: %s", path, number, status < 0 ? "out of memory"
+				: "not a message in JSON");
 		m->text.n = at;
 		/* the rest of its turn was written together with it */
 		if (m->n && m->list[m->n - 1].user)
@@ -191,8 +191,8 @@ static int read_lines(struct messages *m, const char *path, size_t *good, struct
 		return 1;
 	}
 	*good = m->text.n;
-	return m->text.n && m->text.p[m->text.n - 1] != '\n' && bytes_put(&m->text, "\n", 1) ?
-		why(w, "%s: too long", path) : 0;
+	return m->text.n && m->text.p[m->text.n - 1] != '\n' && bytes_put(&m->text, "\n", 1)
+		? why(w, "%s: too long", path) : 0;
 }
 
 void messages_clear(struct messages *m)
@@ -208,8 +208,8 @@ int messages_set_system(struct messages *m, const char *text, size_t n, struct w
 	struct bytes all = { .limit = m->text.limit };
 	size_t from = start_of(m, messages_turn(m, 0)), dropped = 0, good;
 
-	if ((n && put_message(&all, "system", text, n, NULL)) ||
-	    (from < m->text.n && bytes_put(&all, m->text.p + from, m->text.n - from))) {
+	if ((n && put_message(&all, "system", text, n, NULL))
+	    || (from < m->text.n && bytes_put(&all, m->text.p + from, m->text.n - from))) {
 		bytes_free(&all);
 		return why(w, "the conversation is too long");
 	}
@@ -303,8 +303,8 @@ static int swap_files(struct messages *m, const char *path, const char *next, co
 		return -1;
 	if (io_write(fd, m->text.p, m->text.n, w)) {
 		why_in(w, m->path);
-	} else if (fstat(m->file, &st) || fchmod(fd, st.st_mode & 07777) || fsync(fd) ||
-	    ((kept = !link(path, old)) == 0 && errno != ENOENT) || rename(next, path)) {
+	} else if (fstat(m->file, &st) || fchmod(fd, st.st_mode & 07777) || fsync(fd)
+	    || ((kept = !link(path, old)) == 0 && errno != ENOENT) || rename(next, path)) {
 		why(w, "%s: %s", m->path, strerror(errno));
 	} else {
 		close(m->file);

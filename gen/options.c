@@ -283,8 +283,8 @@ static void conclude(struct request *q)
 		f &= ~(unsigned)COLOURED;
 	/* fwd can draw as sample does, either the largest logit or with the same noise, unless an option needs
 	 * something that only sample can do, or each id separately */
-	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | COLOURED | DRAFTS | KEPT |
-	    MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts && !has_mask_token(q->model))
+	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | COLOURED | DRAFTS | KEPT
+	    | MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts && !has_mask_token(q->model))
 		f |= CHAINED;
 	if ((f & (GREEDY | GUMBEL)) == GUMBEL)
 		f |= NOISE;
@@ -311,8 +311,8 @@ static void check(const struct request *q, const struct cli *c)
 	struct why w;
 
 	for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++)
-		if (asked(q, conflicts[i].these) && (!conflicts[i].with || q->facts & conflicts[i].with) &&
-		    !(q->facts & conflicts[i].unless))
+		if (asked(q, conflicts[i].these) && (!conflicts[i].with || q->facts & conflicts[i].with)
+		    && !(q->facts & conflicts[i].unless))
 			cli_usage(c, "%s", conflicts[i].message);
 	if (q->hosts && asked(q, OWN_FWD))
 		cli_usage(c, "--hosts and --stage fwd exclude each other");

@@ -169,8 +169,8 @@ static int pass_card(struct parallel *p, struct frame_in *in, const struct frame
 
 	if (card_read(in, f, &l->card, w))
 		return -1;
-	return (in == &l->in && card_append(&p->out.bytes, &l->card)) ||
-		(l->copy >= 0 && card_append(&p->copy.bytes, &l->card)) ? why(w, "out of memory") : 0;
+	return (in == &l->in && card_append(&p->out.bytes, &l->card))
+		|| (l->copy >= 0 && card_append(&p->copy.bytes, &l->card)) ? why(w, "out of memory") : 0;
 }
 
 /* A prompt without ids: ends its sequence at once, and those that would be forks of it. */
@@ -226,8 +226,8 @@ static int fork_all(struct parallel *p, struct why *w)
 	if (p->l->texts > 1 && p->next == FRAME_APPEND)
 		return why(w, "%s: the prompt has no positions, and cannot be forked", p->l->in.name);
 	for (f.seq = 1; f.seq < (uint32_t)p->l->texts; f.seq++) {
-		if (begin(p, f.seq, w) || put(&p->out, &f, &source, w) ||
-		    send_ids(p, &p->last, 1, p->next - 1, 0, f.seq, w))
+		if (begin(p, f.seq, w) || put(&p->out, &f, &source, w)
+		    || send_ids(p, &p->last, 1, p->next - 1, 0, f.seq, w))
 			return -1;
 		feed(p, find(p, f.seq));
 	}
@@ -282,8 +282,8 @@ static int take_in(struct parallel *p, struct why *w)
 		return end_here(p, live, f->flags, f->pos, w);
 	/* its number is used up: fwd ignores later frames of it */
 	if (f->kind == FRAME_END)
-		return (f->seq && sequences_end(&p->live, f->seq, w)) ||
-			send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
+		return (f->seq && sequences_end(&p->live, f->seq, w))
+			|| send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
 	if (f->kind != FRAME_IDS && f->kind != FRAME_FORK)
 		return 0;
 	/* a fork, or a frame without ids, gets no answer that would end it */
@@ -426,8 +426,8 @@ static int step(struct parallel *p, struct why *w)
 		return errno == EINTR ? 0 : why(w, "poll: %s", strerror(errno));
 	if (!got && !now && l->idle)
 		l->idle(l, 1);
-	if ((at[OUT].revents & POLLOUT && write_some(p, &p->out, l->out, w)) ||
-	    (at[COPY].revents & POLLOUT && write_some(p, &p->copy, l->copy, w)))
+	if ((at[OUT].revents & POLLOUT && write_some(p, &p->out, l->out, w))
+	    || (at[COPY].revents & POLLOUT && write_some(p, &p->copy, l->copy, w)))
 		return -1;
 	if (at[COPY].revents & (POLLERR | POLLNVAL))
 		l->gone |= LOOP_COPY;

@@ -28,12 +28,12 @@ static int make_grammar(struct request *q, struct why *w)
 
 	if (!q->stage[SCHEMA].n)
 		return 0;
-	if ((fd = stage_file(w)) < 0 || (out = stage_dup(fd, w)) < 0 ||
-	    stage_start(&q->stage[SCHEMA], -1, out, w) || stage_wait(&q->stage[SCHEMA], w))
+	if ((fd = stage_file(w)) < 0 || (out = stage_dup(fd, w)) < 0
+	    || stage_start(&q->stage[SCHEMA], -1, out, w) || stage_wait(&q->stage[SCHEMA], w))
 		return -1;
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
-	return stage_rewind(fd, w) || stage_arg(&q->stage[SAMPLE], "--grammar-file", w) ||
-		stage_arg(&q->stage[SAMPLE], path, w) ? -1 : 0;
+	return stage_rewind(fd, w) || stage_arg(&q->stage[SAMPLE], "--grammar-file", w)
+		|| stage_arg(&q->stage[SAMPLE], path, w) ? -1 : 0;
 }
 
 /* where sample reads, kept for its successor; -1: it has none */
@@ -107,8 +107,8 @@ int pipeline_restart(struct request *q, struct loop *l, struct why *w)
 		return -1;
 	if (stops->n)
 		failed = stage_pipe(between, w) || stage_start(stops, between[0], back[1], w);
-	failed = failed || (in = stage_dup(logits, w)) < 0 ||
-		stage_start(sample, in, stops->n ? between[1] : back[1], w);
+	failed = failed || (in = stage_dup(logits, w)) < 0
+		|| stage_start(sample, in, stops->n ? between[1] : back[1], w);
 	stage_cut(sample, n);
 	if (card >= 0)
 		close(card);

@@ -132,8 +132,8 @@ static int write_filled(struct session *s, struct generation *g, uint32_t seq, s
 	if (c->filled == from)
 		return 0;
 	g->next = c->pos + (uint32_t)c->filled;
-	if (sampler_history(g->sampler, c->pos + (uint32_t)from, c->id + from, c->filled - from, w) ||
-	    pick_write(s, c->id + from, c->logprob + from * pick_n_logprobs(s), c->filled - from,
+	if (sampler_history(g->sampler, c->pos + (uint32_t)from, c->id + from, c->filled - from, w)
+	    || pick_write(s, c->id + from, c->logprob + from * pick_n_logprobs(s), c->filled - from,
 		c->pos + (uint32_t)from, seq, w))
 		return -1;
 	return over || c->filled < c->n ? over : end_reason(s, c);

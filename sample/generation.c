@@ -133,8 +133,8 @@ static int draw(struct session *s, struct generation *g, uint32_t pos, size_t at
 {
 	struct sampler_pick p;
 
-	if (pick_id(s, g, pos, g->drawn < s->set.min, &p, w) < 0 ||
-	    (g->constraint && constraint_accept(g->constraint, pos, p.id, w) < 0))
+	if (pick_id(s, g, pos, g->drawn < s->set.min, &p, w) < 0
+	    || (g->constraint && constraint_accept(g->constraint, pos, p.id, w) < 0))
 		return SESSION_FAILED;
 	s->id[at] = p.id;
 	pick_store_logprobs(s, &p, s->logprob + at * pick_n_logprobs(s));

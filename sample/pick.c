@@ -15,8 +15,8 @@ int pick_read_row(struct session *s, const struct frame *f, uint32_t at, uint32_
 			s->card.n_vocab);
 		return frame_why(&s->in, w);
 	}
-	return frame_skip(&s->in, f, (uint64_t)(at - read) * f->cols, w) ||
-		frame_read_floats(&s->in, f, s->row, f->cols, w) ? -1 : 0;
+	return frame_skip(&s->in, f, (uint64_t)(at - read) * f->cols, w)
+		|| frame_read_floats(&s->in, f, s->row, f->cols, w) ? -1 : 0;
 }
 
 /* Forbids ends and stops that come too early, what the grammar does not allow, and the mask token. If nothing but an

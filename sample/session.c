@@ -294,8 +294,8 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 	}
 	s->many |= f->seq != 0;
 	s->asked |= f->kind == FRAME_IDS && f->rows;
-	s->answered |= f->kind == FRAME_LOGITS ||
-		(f->kind == FRAME_END && (f->flags == FRAME_END_ERROR || f->flags == FRAME_END_INTERRUPT));
+	s->answered |= f->kind == FRAME_LOGITS
+		|| (f->kind == FRAME_END && (f->flags == FRAME_END_ERROR || f->flags == FRAME_END_INTERRUPT));
 	if (f->kind == FRAME_FORK)
 		status = take_fork(s, f, w);
 	else if (sequences_is_over(&s->sequences, f->seq))

@@ -46,9 +46,9 @@ static void date(struct chat_settings *set)
 	t->tm_isdst = -1;
 	given = *t;
 	/* mktime() sets the day of the week, and changes a date that does not exist, which is refused. */
-	if (c.value[fields == 6 ? all : n] || (fields != 3 && fields != 6) || mktime(t) == (time_t)-1 ||
-	    t->tm_mon != given.tm_mon || t->tm_mday != given.tm_mday || t->tm_hour != given.tm_hour ||
-	    t->tm_min != given.tm_min || t->tm_sec != given.tm_sec)
+	if (c.value[fields == 6 ? all : n] || (fields != 3 && fields != 6) || mktime(t) == (time_t)-1
+	    || t->tm_mon != given.tm_mon || t->tm_mday != given.tm_mday || t->tm_hour != given.tm_hour
+	    || t->tm_min != given.tm_min || t->tm_sec != given.tm_sec)
 		cli_usage(&c, "--now: \"%s\" is not a date as YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS", c.value);
 	set->dated = 1;
 }
@@ -127,8 +127,8 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	if (!set.show)
 		add_messages(&chat, set.text);
-	if ((set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w)) ||
-	    (set.open && chat_continue(&chat, &w)))
+	if ((set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w))
+	    || (set.open && chat_continue(&chat, &w)))
 		cli_die(&c, "%s", w.text);
 	chosen = chat_choose(&chat, &set.setup, g, &template, &w);
 	if (chosen < 0)

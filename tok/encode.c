@@ -10,15 +10,15 @@
 
 int tok_adds_bos(const struct tok *t)
 {
-	return t->bos == ADD_ALWAYS ||
-		(t->bos == ADD_AS_MODEL_SAYS && !t->append && !t->decimal && vocab_rules(t->vocab)->add_bos);
+	return t->bos == ADD_ALWAYS
+		|| (t->bos == ADD_AS_MODEL_SAYS && !t->append && !t->decimal && vocab_rules(t->vocab)->add_bos);
 }
 
 int tok_adds_eos(const struct tok *t)
 {
-	return t->eos == ADD_ALWAYS ||
-		(t->eos == ADD_AS_MODEL_SAYS && t->bos != ADD_NEVER && !t->append && !t->decimal &&
-			vocab_rules(t->vocab)->add_eos);
+	return t->eos == ADD_ALWAYS
+		|| (t->eos == ADD_AS_MODEL_SAYS && t->bos != ADD_NEVER && !t->append && !t->decimal
+			&& vocab_rules(t->vocab)->add_eos);
 }
 
 int tok_writes_frames(const struct tok *t)
@@ -28,8 +28,8 @@ int tok_writes_frames(const struct tok *t)
 
 int tok_flags(const struct tok *t, const struct text *x)
 {
-	return (t->plain ? 0 : VOCAB_SPECIAL) | (t->raw ? VOCAB_RAW : 0) |
-		(!x->first || t->append ? VOCAB_CONTINUE : 0);
+	return (t->plain ? 0 : VOCAB_SPECIAL) | (t->raw ? VOCAB_RAW : 0)
+		| (!x->first || t->append ? VOCAB_CONTINUE : 0);
 }
 
 /* The word that begins at this offset is not an id. */

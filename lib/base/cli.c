@@ -379,8 +379,8 @@ const struct opt *cli_next(struct cli *c)
 		return short_option(c);
 	while (c->at < c->argc) {
 		word = c->argv[c->at];
-		if (word[0] == '-' && word[1] && word[1] != '-' && alias(word, strlen(word)) &&
-		    find_name(c, word, strlen(word))) {
+		if (word[0] == '-' && word[1] && word[1] != '-' && alias(word, strlen(word))
+		    && find_name(c, word, strlen(word))) {
 			c->at++;
 			return long_option(c, word);
 		}

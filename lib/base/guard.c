@@ -81,8 +81,8 @@ void guard_stack(const char *name)
 	struct sigaction action = { .sa_sigaction = on_sigsegv, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
-		limit.rlim_cur >= (uintptr_t)&limit / 2)
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY
+		|| limit.rlim_cur >= (uintptr_t)&limit / 2)
 		return;
 	stack_top = (uintptr_t)&limit;
 	stack_end = stack_top - (uintptr_t)limit.rlim_cur - (1 << 20);

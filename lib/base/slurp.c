@@ -34,8 +34,8 @@ int slurp_fd(int fd, const char *name, struct bytes *out, struct why *w)
 
 int slurp_is_stdin(const char *name)
 {
-	return !strcmp(name, "-") || !strcmp(name, "/dev/stdin") || !strcmp(name, "/dev/fd/0") ||
-		!strcmp(name, "/proc/self/fd/0");
+	return !strcmp(name, "-") || !strcmp(name, "/dev/stdin") || !strcmp(name, "/dev/fd/0")
+		|| !strcmp(name, "/proc/self/fd/0");
 }
 
 int slurp(const char *name, struct bytes *out, struct why *w)

@@ -34,16 +34,16 @@ static int has_x86(enum system_feature f)
 	__asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
 	if ((saved & SAVES_AVX) != SAVES_AVX || !(b & bit_AVX2))
 		return 0;
-	return f == SYSTEM_AVX2 || (f == SYSTEM_AVX512 && (saved & SAVES_AVX512) == SAVES_AVX512 &&
-	                            (b & wide) == wide && (c & bit_AVX512VNNI));
+	return f == SYSTEM_AVX2 || (f == SYSTEM_AVX512 && (saved & SAVES_AVX512) == SAVES_AVX512
+	                            && (b & wide) == wide && (c & bit_AVX512VNNI));
 }
 
 static int is_amd(void)
 {
 	unsigned a, b, c, d;
 
-	return __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx && d == signature_AMD_edx &&
-	       c == signature_AMD_ecx;
+	return __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx && d == signature_AMD_edx
+	       && c == signature_AMD_ecx;
 }
 
 int system_has(enum system_feature f)

@@ -42,8 +42,8 @@ size_t system_memory(void)
 #ifdef __aarch64__
 int system_has_arm(enum system_feature f)
 {
-	return (f == SYSTEM_DOTPROD && number("hw.optional.arm.FEAT_DotProd")) ||
-	       (f == SYSTEM_I8MM && number("hw.optional.arm.FEAT_I8MM")) || system_built_with(f);
+	return (f == SYSTEM_DOTPROD && number("hw.optional.arm.FEAT_DotProd"))
+	       || (f == SYSTEM_I8MM && number("hw.optional.arm.FEAT_I8MM")) || system_built_with(f);
 }
 #endif
 

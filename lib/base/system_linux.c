@@ -224,8 +224,8 @@ int system_thread_time(pthread_t thread, struct timespec *t)
 
 int system_has_arm(enum system_feature f)
 {
-	return (f == SYSTEM_DOTPROD && getauxval(AT_HWCAP) & HWCAP_ASIMDDP) ||
-	       (f == SYSTEM_I8MM && getauxval(AT_HWCAP2) & HWCAP2_I8MM);
+	return (f == SYSTEM_DOTPROD && getauxval(AT_HWCAP) & HWCAP_ASIMDDP)
+	       || (f == SYSTEM_I8MM && getauxval(AT_HWCAP2) & HWCAP2_I8MM);
 }
 #endif
 

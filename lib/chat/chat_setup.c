@@ -33,9 +33,9 @@ static int add_tools(struct chat *c, const char *path, struct why *w)
 
 int chat_open(struct chat *c, const struct chat_setup *o, const struct vocab *v, struct why *w)
 {
-	if (chat_start(c, CHAT_MEMORY, w) || set_token(c, "bos_token", v, vocab_rules(v)->bos, w) ||
-	    set_token(c, "eos_token", v, vocab_rules(v)->eos, w) ||
-	    chat_set_flag(c, "add_bos_token", vocab_rules(v)->add_bos, w))
+	if (chat_start(c, CHAT_MEMORY, w) || set_token(c, "bos_token", v, vocab_rules(v)->bos, w)
+	    || set_token(c, "eos_token", v, vocab_rules(v)->eos, w)
+	    || chat_set_flag(c, "add_bos_token", vocab_rules(v)->add_bos, w))
 		return -1;
 	if (o->system && chat_add_text(c, "system", o->system, strlen(o->system), w))
 		return why_in(w, "the system message");

@@ -365,8 +365,8 @@ int draft_shape(struct draft *d, unsigned shape)
 {
 	if (shape & SHAPE_SYSTEM)
 		rename_developers(d);
-	if ((shape & SHAPE_JOINED && join_parts(d)) || (shape & SHAPE_USER && join_system(d)) ||
-	    (shape & SHAPE_TEXTS && put_arguments(d)))
+	if ((shape & SHAPE_JOINED && join_parts(d)) || (shape & SHAPE_USER && join_system(d))
+	    || (shape & SHAPE_TEXTS && put_arguments(d)))
 		return -1;
 	if (shape & SHAPE_NULL)
 		put_nulls(d);

@@ -135,8 +135,8 @@ static struct shown try(const struct chat *c, unsigned shape, const struct jinja
 	struct draft d;
 
 	full(&a, w);
-	if (!draft_open(&d, c, &a) && !hide(&d) && !draft_shape(&d, shape) &&
-	    !jinja_render(t, d.variables, o, &out, w) && !bytes_put(&out, "", 1)) {
+	if (!draft_open(&d, c, &a) && !hide(&d) && !draft_shape(&d, shape)
+	    && !jinja_render(t, d.variables, o, &out, w) && !bytes_put(&out, "", 1)) {
 		/* a NUL in a message ends nothing */
 		for (char *nul = out.p; (nul = memchr(nul, 0, (size_t)(out.p + out.n - 1 - nul)));)
 			*nul = ' ';

@@ -46,8 +46,8 @@ static int map_file(const char *path, struct gguf_map *m, struct why *w)
 		bad = why(w, "not a regular file");
 	else if (st.st_size < GGUF_HEADER)
 		bad = why(w, "not a GGUF file: %lld bytes are too few", (long long)st.st_size);
-	else if ((uintmax_t)st.st_size > SIZE_MAX ||
-		(p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+	else if ((uintmax_t)st.st_size > SIZE_MAX
+		|| (p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
 		bad = why(w, "cannot map it: %s", strerror(errno));
 	close(fd);
 	if (bad)
@@ -162,8 +162,8 @@ static int open_shard(struct gguf *g, int64_t number, int64_t count, struct gguf
 	if (number == 1)
 		return 0;
 	shard = open_one(path, wish, w);
-	bad = !shard || gguf_integer(shard, "split.no", 0, SHARDS_MAX, &no, w) < 0 ||
-		gguf_integer(shard, "split.count", 0, SHARDS_MAX, &of, w) < 0;
+	bad = !shard || gguf_integer(shard, "split.no", 0, SHARDS_MAX, &no, w) < 0
+		|| gguf_integer(shard, "split.count", 0, SHARDS_MAX, &of, w) < 0;
 	if (!bad && (no != number - 1 || of != count))
 		bad = why(w, "split.no %" PRId64 " of split.count %" PRId64 " where %" PRId64 " of %" PRId64
 			" was expected", no, of, number - 1, count);
@@ -178,9 +178,9 @@ static int open_shards(struct gguf *g, struct gguf_wish wish, struct why *w)
 	int64_t no = 0, count = 1, total = -1;
 	struct gguf_map *maps;
 
-	if (gguf_integer(g, "split.no", 0, SHARDS_MAX, &no, w) < 0 ||
-		gguf_integer(g, "split.count", 0, SHARDS_MAX, &count, w) < 0 ||
-	    gguf_integer(g, "split.tensors.count", 0, GGUF_TENSORS_MAX, &total, w) < 0)
+	if (gguf_integer(g, "split.no", 0, SHARDS_MAX, &no, w) < 0
+		|| gguf_integer(g, "split.count", 0, SHARDS_MAX, &count, w) < 0
+	    || gguf_integer(g, "split.tensors.count", 0, GGUF_TENSORS_MAX, &total, w) < 0)
 		return -1;
 	if (no)
 		return why(w, "shard %" PRId64 " of %" PRId64 ": name the first one", no + 1, count);

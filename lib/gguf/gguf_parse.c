@@ -272,9 +272,9 @@ static int goes_on(struct input c, const struct gguf_tensor *tensors, uint64_t n
 		if (at)
 			end = size_max(end, (size_t)(at - data->p + tensors[i].bytes));
 	}
-	return !take_name(&c, &next.name, "", &ignored) && !take_tensor(&c, &next, &offset, &ignored) &&
-		!measure(&next, &ignored) && offset == ((end + alignment - 1) & -alignment) &&
-		!locate(&next, offset, data, alignment, &ignored);
+	return !take_name(&c, &next.name, "", &ignored) && !take_tensor(&c, &next, &offset, &ignored)
+		&& !measure(&next, &ignored) && offset == ((end + alignment - 1) & -alignment)
+		&& !locate(&next, offset, data, alignment, &ignored);
 }
 
 static int compare_data(const void *a, const void *b)

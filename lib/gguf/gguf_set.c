@@ -44,8 +44,8 @@ static int encode_integer(const char *text, uint32_t type, unsigned char *out)
 
 	errno = 0;
 	bits = strtoull(text + (*text == '-'), NULL, 10);
-	if (!is_integer(text) || errno || bits > most + (is_signed && *text == '-') ||
-	    (!is_signed && *text == '-' && bits))
+	if (!is_integer(text) || errno || bits > most + (is_signed && *text == '-')
+	    || (!is_signed && *text == '-' && bits))
 		return -1;
 	if (*text == '-')
 		bits = -bits;
@@ -144,8 +144,8 @@ int gguf_set(struct gguf *g, const char *text, struct why *w)
 		return why(w, "out of memory");
 	memcpy(s->bytes, key, sizeof key);
 	n = encode(equals + 1, type, s->bytes + sizeof key);
-	v = n < 0 ? NULL : old ? &g->values[old - g->values] :
-		append(g, (struct gguf_string){ (char *)s->bytes, strlen(key) });
+	v = n < 0 ? NULL : old ? &g->values[old - g->values]
+		: append(g, (struct gguf_string){ (char *)s->bytes, strlen(key) });
 	if (!v) {
 		free(s);
 		return n < 0 ? why(w, "%s: \"%.80s\" is not a value of type %s", key, equals + 1,

@@ -158,8 +158,8 @@ static void take_lines(void)
 {
 	ssize_t got;
 
-	while (errors[0] >= 0 && n_lines < LINES - 1 &&
-	    (got = read(errors[0], lines + n_lines, LINES - 1 - n_lines)) > 0)
+	while (errors[0] >= 0 && n_lines < LINES - 1
+	    && (got = read(errors[0], lines + n_lines, LINES - 1 - n_lines)) > 0)
 		n_lines += (size_t)got;
 }
 

@@ -230,8 +230,8 @@ static int submit(struct edit *e)
 		typed_replace(t, b->n - 1, b->n, "\n", 1);
 		return 0;
 	}
-	if (b->n < quotes || memcmp(b->p, QUOTES, quotes) ||
-	    (b->n >= 2 * quotes && !memcmp(b->p + b->n - quotes, QUOTES, quotes)))
+	if (b->n < quotes || memcmp(b->p, QUOTES, quotes)
+	    || (b->n >= 2 * quotes && !memcmp(b->p + b->n - quotes, QUOTES, quotes)))
 		return 1;
 	typed_insert(t, "\n", 1);
 	return 0;
@@ -303,8 +303,8 @@ static void change(struct edit *e, enum key key)
 static int act(struct edit *e, enum key key, enum edit_end *end)
 {
 	*end = key == KEY_INTERRUPT ? EDIT_INTERRUPT : key == KEY_ENTER ? EDIT_LINE : EDIT_EOF;
-	if (key == KEY_INTERRUPT || key == KEY_HANGUP || (key == KEY_ENTER && submit(e)) ||
-	    (key == KEY_END_OR_DELETE && !e->typed.text.n))
+	if (key == KEY_INTERRUPT || key == KEY_HANGUP || (key == KEY_ENTER && submit(e))
+	    || (key == KEY_END_OR_DELETE && !e->typed.text.n))
 		return 1;
 	change(e, key);
 	if (key != KEY_REDRAW)

@@ -111,8 +111,8 @@ static enum key known(struct keyboard *k)
 	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
 		enum key key = sequences[i].key;
 
-		if (k->length != strlen(sequences[i].sequence) ||
-		    memcmp(k->sequence, sequences[i].sequence, k->length))
+		if (k->length != strlen(sequences[i].sequence)
+		    || memcmp(k->sequence, sequences[i].sequence, k->length))
 			continue;
 		if (key != KEY_PASTED)
 			return k->paste ? KEY_NONE : key;

@@ -155,8 +155,8 @@ void typed_transpose(struct typed *t)
 
 	if (left == middle || right == middle || t->text.p[left] == '\n' || t->text.p[middle] == '\n')
 		return;
-	if (!bytes_put(&swapped, t->text.p + middle, right - middle) &&
-	    !bytes_put(&swapped, t->text.p + left, middle - left))
+	if (!bytes_put(&swapped, t->text.p + middle, right - middle)
+	    && !bytes_put(&swapped, t->text.p + left, middle - left))
 		typed_replace(t, left, right, swapped.p, swapped.n);
 	bytes_free(&swapped);
 }

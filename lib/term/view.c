@@ -19,8 +19,8 @@ enum { VIEW_BYTES = 1 << 28, TAB = 8 };
 
 static int add_row(struct view *v)
 {
-	if ((v->n_rows == v->room && grow(&v->start, &v->room, sizeof *v->start, 64)) ||
-	    (v->n_rows == v->width_room && grow(&v->width, &v->width_room, sizeof *v->width, 64)))
+	if ((v->n_rows == v->room && grow(&v->start, &v->room, sizeof *v->start, 64))
+	    || (v->n_rows == v->width_room && grow(&v->width, &v->width_room, sizeof *v->width, 64)))
 		return -1;
 	v->start[v->n_rows] = v->out.n;
 	v->width[v->n_rows++] = 0;

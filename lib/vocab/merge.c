@@ -163,8 +163,8 @@ static int join_all(struct merge *m, const char *s, size_t n, struct why *w)
 	m->length = n;
 	for (m->leaves = 1; m->leaves < n;)
 		m->leaves *= 2;
-	if (grow_scratch(&m->symbol, &m->symbol_room, n * sizeof *m->symbol) ||
-	    grow_scratch(&m->tree, &m->tree_room, 2 * m->leaves * sizeof *m->tree))
+	if (grow_scratch(&m->symbol, &m->symbol_room, n * sizeof *m->symbol)
+	    || grow_scratch(&m->tree, &m->tree_room, 2 * m->leaves * sizeof *m->tree))
 		return why(w, "out of memory");
 	start(m);
 	while (m->tree[1] != APART)

@@ -67,8 +67,8 @@ static int grow_nodes(struct prefixes *p, struct range **range)
 {
 	size_t room[4] = { p->room, p->room, p->room, p->room };
 
-	if (grow(range, &room[0], sizeof **range, 256) || grow(&p->first, &room[1], sizeof *p->first, 256) ||
-	    grow(&p->token, &room[2], sizeof *p->token, 256) || grow(&p->label, &room[3], sizeof *p->label, 256))
+	if (grow(range, &room[0], sizeof **range, 256) || grow(&p->first, &room[1], sizeof *p->first, 256)
+	    || grow(&p->token, &room[2], sizeof *p->token, 256) || grow(&p->label, &room[3], sizeof *p->label, 256))
 		return -1;
 	p->room = room[0];
 	return 0;

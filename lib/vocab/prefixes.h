@@ -71,8 +71,8 @@ static inline const struct sort_string *prefixes_next(struct prefixes_walk *walk
 		if (!p->token[walk->node])
 			continue;
 		t = &p->tokens[p->token[walk->node] - 1];
-		if (t->n == depth ||
-		    (t->n > depth && t->n <= walk->n && !memcmp(t->s + depth, walk->text + depth, t->n - depth)))
+		if (t->n == depth
+		    || (t->n > depth && t->n <= walk->n && !memcmp(t->s + depth, walk->text + depth, t->n - depth)))
 			return t;
 	}
 	walk->n = 0;

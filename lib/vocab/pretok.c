@@ -70,8 +70,8 @@ static inline const unsigned char *skip(unsigned classes, const unsigned char *p
 /* Matches most steps. */
 static inline const unsigned char *some(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
 {
-	const unsigned char *after = s->op == PRETOK_CLASSES ? skip(s->classes, p, end) :
-		p < end ? skip_one(s->classes, p, end) : p;
+	const unsigned char *after = s->op == PRETOK_CLASSES ? skip(s->classes, p, end)
+		: p < end ? skip_one(s->classes, p, end) : p;
 
 	return after > p || !s->least ? after : NULL;
 }

@@ -22,8 +22,8 @@ static int same(const char *s, const char *t, size_t n)
 /* Whether the token is spelled like the merge without the space after its left side. */
 static int makes(struct gguf_string merge, size_t left, struct gguf_string token)
 {
-	return token.n + 1 == merge.n && same(token.s, merge.s, left) &&
-		same(token.s + left, merge.s + left + 1, token.n - left);
+	return token.n + 1 == merge.n && same(token.s, merge.s, left)
+		&& same(token.s + left, merge.s + left + 1, token.n - left);
 }
 
 /* The token that the merge makes, or -1. It is mostly the one that the merge before it makes, or the next one. joined:

@@ -113,12 +113,12 @@ static int read_tokens(struct vocab *v, struct why *w)
 
 static int read_rules(struct vocab *v, struct why *w)
 {
-	if (vocab_read_id(v, "tokenizer.ggml.bos_token_id", &v->rules.bos, w) ||
-	    vocab_read_id(v, "tokenizer.ggml.eos_token_id", &v->rules.eos, w))
+	if (vocab_read_id(v, "tokenizer.ggml.bos_token_id", &v->rules.bos, w)
+	    || vocab_read_id(v, "tokenizer.ggml.eos_token_id", &v->rules.eos, w))
 		return -1;
-	if (gguf_bool(v->g, "tokenizer.ggml.add_bos_token", &v->rules.add_bos, w) < 0 ||
-	    gguf_bool(v->g, "tokenizer.ggml.add_eos_token", &v->rules.add_eos, w) < 0 ||
-	    gguf_bool(v->g, "tokenizer.ggml.add_space_prefix", &v->rules.space_prefix, w) < 0)
+	if (gguf_bool(v->g, "tokenizer.ggml.add_bos_token", &v->rules.add_bos, w) < 0
+	    || gguf_bool(v->g, "tokenizer.ggml.add_eos_token", &v->rules.add_eos, w) < 0
+	    || gguf_bool(v->g, "tokenizer.ggml.add_space_prefix", &v->rules.space_prefix, w) < 0)
 		return -1;
 	if (v->pretok)
 		v->rules.space_prefix = 0;
@@ -152,8 +152,8 @@ static int read_names(struct vocab *v, struct why *w)
 	const struct gguf_tensor *embd = gguf_tensor(v->g, "token_embd.weight");
 	struct gguf_string name = { "", 0 }, architecture = { "", 0 };
 
-	if (gguf_text(v->g, "general.name", &name, w) < 0 ||
-	    gguf_text(v->g, "general.architecture", &architecture, w) < 0)
+	if (gguf_text(v->g, "general.name", &name, w) < 0
+	    || gguf_text(v->g, "general.architecture", &architecture, w) < 0)
 		return -1;
 	if (contains(architecture, "nomic-bert-moe") || contains(architecture, "jina-bert-v3"))
 		v->mask = "<mask>";
@@ -188,8 +188,8 @@ int vocab_supported(const struct gguf *g, struct why *w)
 
 int vocab_read(struct vocab *v, struct why *w)
 {
-	if (read_kind(v, w) || read_tokens(v, w) || read_types(v, w) || keys_check(v, w) || read_names(v, w) ||
-	    read_rules(v, w) || read_scores(v, w) || merges_read(v, w) || known_read(v, w))
+	if (read_kind(v, w) || read_tokens(v, w) || read_types(v, w) || keys_check(v, w) || read_names(v, w)
+	    || read_rules(v, w) || read_scores(v, w) || merges_read(v, w) || known_read(v, w))
 		return -1;
 	v->card.n_vocab = (int32_t)v->tokens.n;
 	v->card.bos = v->rules.bos;

@@ -53,8 +53,8 @@ static void fill_prefixes(struct special_set *set)
 		/* Two jumps of equal length become one of twice the length, so that any prefix is reached in O(log n)
 		 * jumps. */
 		farther = set->token[far].jump;
-		if (farther != SPECIAL_NONE &&
-		    set->token[p].depth - set->token[far].depth == set->token[far].depth - set->token[farther].depth)
+		if (farther != SPECIAL_NONE
+		    && set->token[p].depth - set->token[far].depth == set->token[far].depth - set->token[farther].depth)
 			t->jump = farther;
 	}
 }
@@ -76,8 +76,8 @@ void special_index(struct special_set *set)
 	if (set->n)
 		qsort(set->token, set->n, sizeof *set->token, compare);
 	for (uint32_t i = 0; i < set->n; i++)
-		if (!n || set->token[n - 1].text.n != set->token[i].text.n ||
-		    memcmp(set->token[n - 1].text.s, set->token[i].text.s, set->token[i].text.n))
+		if (!n || set->token[n - 1].text.n != set->token[i].text.n
+		    || memcmp(set->token[n - 1].text.s, set->token[i].text.s, set->token[i].text.n))
 			set->token[n++] = set->token[i];
 	set->n = n;
 	for (uint32_t i = 0; i < n; i++)

@@ -78,8 +78,8 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 				return -1;
 			start = i + bad;
 		}
-		if (bad && (words_flush(v, out, w) ||
-		    words_add_symbol(v, names_find(&v->tokens, s + i, 1), s + i, 1, out, w)))
+		if (bad && (words_flush(v, out, w)
+		    || words_add_symbol(v, names_find(&v->tokens, s + i, 1), s + i, 1, out, w)))
 			return -1;
 	}
 	return words_add(v, s + start, escaped - start, out, w) ? -1 : words_flush(v, out, w);

@@ -315,8 +315,8 @@ static int read_map(struct vocab *v, struct why *w)
 
 static int read_keys(struct vocab *v, struct why *w)
 {
-	if (vocab_read_id(v, "tokenizer.ggml.unknown_token_id", &v->rules.unknown, w) ||
-	    gguf_bool(v->g, "tokenizer.ggml.remove_extra_whitespaces", &v->merge_spaces, w) < 0)
+	if (vocab_read_id(v, "tokenizer.ggml.unknown_token_id", &v->rules.unknown, w)
+	    || gguf_bool(v->g, "tokenizer.ggml.remove_extra_whitespaces", &v->merge_spaces, w) < 0)
 		return -1;
 	v->add_space = v->rules.space_prefix;
 	v->rules.space_prefix |= v->merge_spaces;

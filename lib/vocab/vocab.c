@@ -154,8 +154,8 @@ int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why 
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = vocab_token(v, (int32_t)i);
 
-		if (v->kind->types & 1u << vocab_given_type(v, i) &&
-		    prefixes_add(&v->encoder->prefixes, s.s, s.n, (int32_t)i, w))
+		if (v->kind->types & 1u << vocab_given_type(v, i)
+		    && prefixes_add(&v->encoder->prefixes, s.s, s.n, (int32_t)i, w))
 			return -1;
 	}
 	return prefixes_build(&v->encoder->prefixes, w);
@@ -320,8 +320,8 @@ const char *vocab_text(const struct vocab *v, int32_t id, int special, int *begi
 
 int vocab_is_special(const struct vocab *v, int32_t id)
 {
-	return id >= 0 && (uint32_t)id < v->tokens.n &&
-		(v->type[id] == VOCAB_UNKNOWN || v->type[id] == VOCAB_CONTROL || v->type[id] == VOCAB_USER);
+	return id >= 0 && (uint32_t)id < v->tokens.n
+		&& (v->type[id] == VOCAB_UNKNOWN || v->type[id] == VOCAB_CONTROL || v->type[id] == VOCAB_USER);
 }
 
 void vocab_card(const struct vocab *v, struct card *card)

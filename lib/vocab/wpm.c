@@ -130,9 +130,9 @@ static int read_keys(struct vocab *v, struct why *w)
 {
 	v->rules.eos = wpm_kind.rules.eos;
 	v->rules.add_bos = v->rules.add_eos = v->rules.space_prefix = v->lowercase = 1;
-	if (vocab_read_id(v, "tokenizer.ggml.unknown_token_id", &v->rules.unknown, w) ||
-	    vocab_read_id(v, "tokenizer.ggml.seperator_token_id", &v->rules.eos, w) ||
-	    gguf_bool(v->g, "tokenizer.ggml.normalizer.lowercase", &v->lowercase, w) < 0)
+	if (vocab_read_id(v, "tokenizer.ggml.unknown_token_id", &v->rules.unknown, w)
+	    || vocab_read_id(v, "tokenizer.ggml.seperator_token_id", &v->rules.eos, w)
+	    || gguf_bool(v->g, "tokenizer.ggml.normalizer.lowercase", &v->lowercase, w) < 0)
 		return -1;
 	v->strip_accents = v->lowercase;
 	return gguf_bool(v->g, "tokenizer.ggml.normalizer.strip_accents", &v->strip_accents, w) < 0 ? -1 : 0;

@@ -97,8 +97,8 @@ int perplexity_run(struct perplexity *p, struct positions *in, struct why *w)
 			add(p, &at);
 	}
 	if (status == 0 && !p->nll.n)
-		status = why(w, "%s: %s", in->in.name, p->chunk ? "no scored token in the second half of a chunk" :
-			"no scored tokens: fwd --score writes scores, fwd --all all logits");
+		status = why(w, "%s: %s", in->in.name, p->chunk ? "no scored token in the second half of a chunk"
+			: "no scored tokens: fwd --score writes scores, fwd --all all logits");
 	if (status == 0 && !p->table)
 		put_figures(p);
 	free(p->worst.at);

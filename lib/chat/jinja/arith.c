@@ -18,8 +18,8 @@ static int64_t add(struct env *e, int64_t a, int64_t b)
 
 static int64_t multiply(struct env *e, int64_t a, int64_t b)
 {
-	if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a) :
-	    (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
+	if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
+	    : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
 		number_overflow(e);
 	return a * b;
 }

@@ -46,8 +46,8 @@ static int32_t numbered(struct jv name)
 	}
 	if (!code || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
 		return UTF8_BAD;
-	return (code < ' ' && code != '\t' && code != '\n' && code != '\f' && code != '\r') || code == 0x7f ? 0 :
-		(int32_t)code;
+	return (code < ' ' && code != '\t' && code != '\n' && code != '\f' && code != '\r') || code == 0x7f ? 0
+		: (int32_t)code;
 }
 
 /* The character with that name, -1 for a name that is not known. */

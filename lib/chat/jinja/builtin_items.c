@@ -71,8 +71,8 @@ struct jv items_end(struct env *e, struct call *c)
 		env_fail(e, "'%s' object is not reversible", jv_type(c->self));
 	l = jv_items(e, c->self);
 	if (!l->n)
-		return jv_undefined_hint(c->b->what ? "No last item, sequence was empty." :
-			"No first item, sequence was empty.");
+		return jv_undefined_hint(c->b->what ? "No last item, sequence was empty."
+			: "No first item, sequence was empty.");
 	if (single_use) {
 		c->self.list->items = l->items + 1;
 		c->self.list->n = l->n - 1;
@@ -224,8 +224,8 @@ struct jv items_extreme(struct env *e, struct call *c)
 	struct key k = { c->arg[1], jv_absent, jv_true(c->arg[0]), false };
 	const struct jv_list *l = jv_items(e, c->self);
 
-	return l->n ? sorted(e, l, &k, c->b->what)->value :
-		jv_undefined_hint("No aggregated item, sequence was empty.");
+	return l->n ? sorted(e, l, &k, c->b->what)->value
+		: jv_undefined_hint("No aggregated item, sequence was empty.");
 }
 
 struct jv items_unique(struct env *e, struct call *c)
@@ -328,8 +328,8 @@ struct jv items_map(struct env *e, struct call *c)
 	l = jv_true(c->self) ? jv_items(e, c->self) : &nothing;
 	for (uint32_t i = 0; i < l->n; i++) {
 		env_tick(e, 2);
-		jv_push(e, out.list, c->n_pos ? apply(e, c, 0, IS_FILTER, l->items[i]) :
-			attribute_of(e, l->items[i], *path, missing ? *missing : jv_absent));
+		jv_push(e, out.list, c->n_pos ? apply(e, c, 0, IS_FILTER, l->items[i])
+			: attribute_of(e, l->items[i], *path, missing ? *missing : jv_absent));
 	}
 	return out;
 }

@@ -121,8 +121,8 @@ static struct jv view(struct env *e, const struct jv_dict *d, int what)
 
 	env_tick(e, d->n);
 	for (const struct jv_pair *p = d->pairs; p < d->pairs + d->n; p++)
-		jv_push(e, l.list, what == VIEW_KEYS ? p->key : what == VIEW_VALUES ? p->value :
-			jv_pair_of(e, p->key, p->value));
+		jv_push(e, l.list, what == VIEW_KEYS ? p->key : what == VIEW_VALUES ? p->value
+			: jv_pair_of(e, p->key, p->value));
 	return jv_iter(l, types[what]);
 }
 

@@ -51,8 +51,8 @@ struct jv text_is_identifier(struct env *e, struct call *c)
 	int32_t ch;
 
 	for (env_tick(e, rest.n); jv_next(&rest, &one, &ch); first = false)
-		if (ch != '_' && !text_is(ch, TEXT_LETTER) && (first || !(text_is(ch, TEXT_DIGIT) ||
-		    (text_is(ch, TEXT_INNER) && ch >= 0x80))))
+		if (ch != '_' && !text_is(ch, TEXT_LETTER) && (first || !(text_is(ch, TEXT_DIGIT)
+		    || (text_is(ch, TEXT_INNER) && ch >= 0x80))))
 			return jv_bool(false);
 	return jv_bool(!first);
 }

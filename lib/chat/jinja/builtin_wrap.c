@@ -49,8 +49,8 @@ static bool breaks_after(const struct wrap *w, int64_t i)
 {
 	bool before = letter_at(w, i - 1) && (letter_at(w, i - 2) || (at(w, i - 2) == '-' && letter_at(w, i - 3)));
 
-	return at(w, i) == '-' && before && letter_at(w, i + 1) &&
-		(letter_at(w, i + 2) || (at(w, i + 2) == '-' && letter_at(w, i + 3)));
+	return at(w, i) == '-' && before && letter_at(w, i + 1)
+		&& (letter_at(w, i + 2) || (at(w, i + 2) == '-' && letter_at(w, i + 3)));
 }
 
 /* Where the chunk that begins at i ends: white space, a dash, or a word up to one of them or to a hyphen. */

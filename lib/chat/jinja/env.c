@@ -34,8 +34,8 @@ int env_depth(int most)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
-			limit.rlim_cur / STACK_PER_LEVEL >= (rlim_t)most)
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY
+			|| limit.rlim_cur / STACK_PER_LEVEL >= (rlim_t)most)
 		return most;
 	return (int)(limit.rlim_cur / STACK_PER_LEVEL);
 }

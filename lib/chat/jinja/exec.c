@@ -144,8 +144,8 @@ struct jv loop_attribute(struct env *e, struct jv_loop *l, struct jv name)
 	int from = jv_is(name, "index") || jv_is(name, "depth") || jv_is(name, "revindex");
 
 	if (from || jv_is(name, "index0") || jv_is(name, "depth0") || jv_is(name, "revindex0"))
-		return jv_int(from + (*name.s == 'i' ? l->index : *name.s == 'd' ? l->depth :
-			loop_length(e, l) - l->index - 1));
+		return jv_int(from + (*name.s == 'i' ? l->index : *name.s == 'd' ? l->depth
+			: loop_length(e, l) - l->index - 1));
 	if (jv_is(name, "length"))
 		return jv_int(loop_length(e, l));
 	if (jv_is(name, "first"))

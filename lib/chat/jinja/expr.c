@@ -105,8 +105,8 @@ static struct node *name(struct parser *p)
 	}
 	n->type = N_NAME;
 	n->name = parse_name(p);
-	p->uses |= n->name == p->t->caller ? MACRO_CALLER : n->name == p->t->varargs ? MACRO_VARARGS :
-		n->name == p->t->kwargs ? MACRO_KWARGS : 0;
+	p->uses |= n->name == p->t->caller ? MACRO_CALLER : n->name == p->t->varargs ? MACRO_VARARGS
+		: n->name == p->t->kwargs ? MACRO_KWARGS : 0;
 	return n;
 }
 

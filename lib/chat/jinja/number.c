@@ -21,8 +21,8 @@ static char *plain_digits(struct env *e, struct jv s)
 
 	env_tick(e, s.n / 8);
 	for (; at < stop; last = s.s[at++]) {
-		if (!s.s[at] || (s.s[at] == '_' && strchr("+-._", last)) || (s.s[at] != '_' && n && last == '_' &&
-				text_digit(s.s[at]) > 35))
+		if (!s.s[at] || (s.s[at] == '_' && strchr("+-._", last)) || (s.s[at] != '_' && n && last == '_'
+				&& text_digit(s.s[at]) > 35))
 			return NULL;
 		if (s.s[at] != '_')
 			text[n++] = s.s[at];

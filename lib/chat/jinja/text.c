@@ -57,16 +57,16 @@ bool text_is(int32_t c, enum text_class what)
 	enum unicode_class class = c < 0 || c >= UNICODE_END ? UNICODE_OTHER : unicode_class((uint32_t)c);
 	bool letter = class >= UNICODE_LU && class <= UNICODE_LO;
 
-	return what == TEXT_DIGIT ? class == UNICODE_NUMBER && is_digit(c) :
-		what == TEXT_NUMBER ? class == UNICODE_NUMBER :
-		what == TEXT_LETTER ? letter :
-		what == TEXT_CASED ? class >= UNICODE_LU && class <= UNICODE_LT :
-		what == TEXT_ALNUM ? letter || class == UNICODE_NUMBER :
-		what == TEXT_SPACE ? space_char(c) :
-		what == TEXT_INNER ? class == UNICODE_MARK || class == UNICODE_LM || c == 0x2019 || c == 0xb7 ||
-			(c > 0 && c < 0x80 && strchr("'.:^`", (int)c)) :
-		what == TEXT_ASCII ? c >= 0 && c < 0x80 :
-		class >= UNICODE_LU && class <= UNICODE_BLANK;
+	return what == TEXT_DIGIT ? class == UNICODE_NUMBER && is_digit(c)
+		: what == TEXT_NUMBER ? class == UNICODE_NUMBER
+		: what == TEXT_LETTER ? letter
+		: what == TEXT_CASED ? class >= UNICODE_LU && class <= UNICODE_LT
+		: what == TEXT_ALNUM ? letter || class == UNICODE_NUMBER
+		: what == TEXT_SPACE ? space_char(c)
+		: what == TEXT_INNER ? class == UNICODE_MARK || class == UNICODE_LM || c == 0x2019 || c == 0xb7
+			|| (c > 0 && c < 0x80 && strchr("'.:^`", (int)c))
+		: what == TEXT_ASCII ? c >= 0 && c < 0x80
+		: class >= UNICODE_LU && class <= UNICODE_BLANK;
 }
 
 /* unicode_lowers backwards, and the lower-case letters that are no capital's: dotless i, long s, the micro sign and the
@@ -89,8 +89,8 @@ int32_t text_lower(int32_t c)
 
 unsigned text_recase(char out[4], int32_t c, enum text_case to, bool first)
 {
-	bool up = to == TEXT_UPPER || (to == TEXT_SWAP && text_upper(c) != c) ||
-		(first && (to == TEXT_CAPITAL || to == TEXT_TITLE || to == TEXT_HEADING));
+	bool up = to == TEXT_UPPER || (to == TEXT_SWAP && text_upper(c) != c)
+		|| (first && (to == TEXT_CAPITAL || to == TEXT_TITLE || to == TEXT_HEADING));
 	const char *several = NULL;
 
 	if (c == 0xdf && (up || to == TEXT_SWAP))

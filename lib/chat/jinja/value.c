@@ -67,8 +67,8 @@ struct jv jv_undefined_hint(const char *message)
 
 void jv_fail_undefined(struct env *e, struct jv v)
 {
-	const char *type = v.owner == JV_ITER ? "NoneType" : v.owner == JV_NAMESPACE ? "jinja2.utils.Namespace" :
-		jv_type((struct jv){ .kind = v.owner });
+	const char *type = v.owner == JV_ITER ? "NoneType" : v.owner == JV_NAMESPACE ? "jinja2.utils.Namespace"
+		: jv_type((struct jv){ .kind = v.owner });
 
 	if (v.undef == UNDEF_HINT)
 		env_fail(e, "%.*s", JV_SHOWN(v));
@@ -277,8 +277,8 @@ struct jv_list *jv_items(struct env *e, struct jv v)
 		while (jv_next(&v, &first, &c))
 			l->items[l->n++] = first;
 	for (; l->n < l->cap; l->n++)
-		l->items[l->n] = v.kind == JV_RANGE ? jv_range_at(v.range, l->n) :
-			v.kind == JV_BYTES ? jv_int((unsigned char)v.s[l->n]) : v.dict->pairs[l->n].key;
+		l->items[l->n] = v.kind == JV_RANGE ? jv_range_at(v.range, l->n)
+			: v.kind == JV_BYTES ? jv_int((unsigned char)v.s[l->n]) : v.dict->pairs[l->n].key;
 	return l;
 }
 
@@ -327,8 +327,8 @@ static bool equal_items(struct env *e, struct jv a, struct jv b)
 	bool same = *a.count == *b.count;
 
 	for (uint32_t i = 0; same && i < *a.count; i++) {
-		const struct jv *other = a.kind == JV_DICT ? jv_dict_get(e, b.dict, a.dict->pairs[i].key) :
-			&b.list->items[i];
+		const struct jv *other = a.kind == JV_DICT ? jv_dict_get(e, b.dict, a.dict->pairs[i].key)
+			: &b.list->items[i];
 
 		same = other && jv_equal(e, a.kind == JV_DICT ? a.dict->pairs[i].value : a.list->items[i], *other);
 	}
@@ -362,8 +362,8 @@ bool jv_equal(struct env *e, struct jv a, struct jv b)
 		env_tick(e, a.n / 64);
 		return !memcmp(a.s, b.s, a.n);
 	case JV_RANGE:
-		return *a.count == *b.count && (!*a.count || (a.range->start == b.range->start &&
-			(*a.count == 1 || a.range->step == b.range->step)));
+		return *a.count == *b.count && (!*a.count || (a.range->start == b.range->start
+			&& (*a.count == 1 || a.range->step == b.range->step)));
 	case JV_METHOD:
 		return a.method->builtin == b.method->builtin && a.method->self.list == b.method->self.list;
 	}
