@@ -216,6 +216,9 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 	/* tok itself writes nothing for an empty prompt without BOS; a command in its place has ended too early */
 	if (l->n && q.stage[TOK].shell
 	    && (asked(&q, CHAINED) ? !l->gone && !l->back.number : l->whole && !l->in.number)) {
+		/* what fwd says of it is more */
+		if (asked(&q, CHAINED) && stage_wait(&q.stage[FWD], w))
+			return -1;
 		stages_find_early(q.stage, KV, TOK, FEED);
 		return why(w, "tok ended before the prompt was complete");
 	}
