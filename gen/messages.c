@@ -283,11 +283,13 @@ static char *backup_name(const char *path)
 {
 	size_t room = strlen(path) + 24;
 	char *name = malloc(room);
+	struct stat st;
 
 	if (!name)
 		return NULL;
 	snprintf(name, room, "%s~", path);
-	for (int i = 2; !access(name, F_OK); i++)
+	/* a link to nothing has the name, too */
+	for (int i = 2; !lstat(name, &st); i++)
 		snprintf(name, room, "%s~%d", path, i);
 	return name;
 }
