@@ -55,11 +55,14 @@ int render_open(struct render *r, struct why *w)
 	r->text.limit = r->stop.text.limit = SIZE_MAX / 2;
 	r->best = malloc(r->top * sizeof *r->best);
 	r->order = malloc(r->top * sizeof *r->order);
-	if (!r->best || !r->order)
-		return why(w, "out of memory");
-	if (r->kind->start)
+	return r->best && r->order ? 0 : why(w, "out of memory");
+}
+
+/* Begins the page once there is something to show, or the stream is empty, but not for one that cannot be read. */
+static void begin_page(struct render *r)
+{
+	if (!r->begun++ && r->kind->start)
 		r->kind->start(r);
-	return 0;
 }
 
 static int flush(struct render *r, struct why *w)
@@ -203,6 +206,14 @@ static int check(const struct render *r, const struct positions *in, const struc
 	return at->id >= 0 && card_check_id(at->id, mine.n_vocab, w) ? frame_why(&in->in, w) : 0;
 }
 
+static int show_position(struct render *r, const struct positions *in, const struct position *at, struct why *w)
+{
+	if (check(r, in, at, w) < 0)
+		return -1;
+	begin_page(r);
+	return (at->id < 0 ? add_next : add)(r, at, w) < 0 || out_flush(w) < 0 ? -1 : 0;
+}
+
 int render_stream(struct render *r, int fd, const char *name, struct why *w)
 {
 	static struct positions in;
@@ -214,11 +225,11 @@ int render_stream(struct render *r, int fd, const char *name, struct why *w)
 	in.drawn = 1;
 	while (!r->stop.found && (status = positions_next(&in, &at, w)) > 0) {
 		predicted |= at.predicted;
-		if (check(r, &in, &at, w) < 0 || (at.id < 0 ? add_next : add)(r, &at, w) < 0 || out_flush(w) < 0) {
-			status = -1;
+		if ((status = show_position(r, &in, &at, w)) < 0)
 			break;
-		}
 	}
+	if (status >= 0)
+		begin_page(r);
 	if (status >= 0 && !r->stop.found)
 		status = flush(r, w);
 	if (status >= 0 && r->kind->predicted_only && !predicted && in.in.number)

@@ -59,7 +59,7 @@ struct render {
 
 	/* private */
 	uint32_t seq, next;             /* the position after the last token */
-	int any;
+	int any, begun;                 /* a token has been shown; the page has begun */
 	float *scratch;                 /* TOPK_SCRATCH(room) */
 	int32_t *order;                 /* [top] */
 	size_t room;
@@ -78,7 +78,7 @@ struct render_kind {
 /* text, bars and json; the pages: html and svg */
 extern const struct render_kind render_text, render_bars, render_json, render_html, render_svg;
 
-/* render_open() begins a page; -1: out of memory. render_close() ends it and frees all memory. */
+/* render_open() returns -1 if it is out of memory. render_close() ends the page and frees all memory. */
 int render_open(struct render *r, struct why *w);
 void render_close(struct render *r);
 
