@@ -134,7 +134,8 @@ static void print_words(const struct stage *s)
 	struct bytes words = { .limit = WORDS_MAX };
 
 	if (stage_words(s, &words) == 0)
-		out_bytes(words.p, words.n);
+		out_shown(words.p, words.n);
+	out_shown_end();
 	bytes_free(&words);
 }
 

@@ -68,7 +68,8 @@ int main(int argc, char **argv)
 		cli_die(&c, "standard input: %s", w.text);
 	}
 	warn(&left_out);
-	out_bytes(grammar.p, grammar.n);
+	out_shown(grammar.p, grammar.n);
+	out_shown_end();
 	bytes_free(&left_out);
 	bytes_free(&given);
 	bytes_free(&grammar);
