@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/cli.h"
 #include "lib/base/clock.h"
 #include "lib/base/guard.h"
@@ -54,9 +55,21 @@ static void warn(const char *why)
 	cli_warn(&c, "%s", why);
 }
 
+/* What stands in for something missing, each with its NUL. It is said once the model runs, for a refusal is one line. */
+static struct bytes notes = { .limit = 1 << 20 };
+
 static void note(void *context, const char *text)
 {
-	cli_warn(&c, "%s: %s", c.argv[0], text);
+	bytes_put(&notes, text, strlen(text) + 1);
+}
+
+static void print_notes(void)
+{
+	if (notes.failed)
+		cli_die(&c, "out of memory");
+	for (size_t at = 0; at < notes.n; at += strlen(notes.p + at) + 1)
+		cli_warn(&c, "%s: %s", c.argv[0], notes.p + at);
+	bytes_free(&notes);
 }
 
 static int open_progress(struct serve *v)
@@ -68,8 +81,8 @@ static int open_progress(struct serve *v)
 
 static void open_all(struct serve *v)
 {
-	static const struct faults notes = { .tell = note };
-	const struct model_setup setup = { set.set, set.ignores_unknown, &notes };
+	static const struct faults missing = { .tell = note };
+	const struct model_setup setup = { set.set, set.ignores_unknown, &missing };
 
 	v->model = model_open(c.argv[0], &setup, &w);
 	if (v->model && v->model->diffusion && (set.score || set.chain.chunk))
@@ -81,6 +94,7 @@ static void open_all(struct serve *v)
 		engine_close(&e);
 		cli_die(&c, "%s", w.text);
 	}
+	print_notes();
 }
 
 static void set_up(struct serve *v)
