@@ -212,7 +212,7 @@ int model_all_used(const struct model *m, size_t first, size_t last, struct why 
 		if (m->used[i] || !(whole || has_block(m, first, last, il)))
 			continue;
 		why(w, "tensor %.*s: unknown for architecture %s%s", GGUF_SHOWN(s), m->arch,
-			il == SIZE_MAX ? " (--ignore-tensors runs the rest)" : "");
+			il == SIZE_MAX ? " (fwd --ignore-tensors runs the rest)" : "");
 		if (why_tell(m->faults, w) < 0)
 			return -1;
 	}
