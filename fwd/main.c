@@ -55,7 +55,7 @@ static void warn(const char *why)
 	cli_warn(&c, "%s", why);
 }
 
-/* What stands in for something missing, each with its NUL. It is said once the model runs, for a refusal is one line. */
+/* What stands in for something missing, each with its NUL. It is said when the model runs: a refusal is one line. */
 static struct bytes notes = { .limit = 1 << 20 };
 
 static void note(void *context, const char *text)

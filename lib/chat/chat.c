@@ -318,6 +318,7 @@ const char *chat_remark(const struct chat *c, unsigned *i)
 		{ SHAPE_PARTS, "contents become lists of a part" },
 		{ SHAPE_LOST, "the template does not show all messages, parts of contents and tool calls" },
 		{ SHAPE_TYPES, "null is left out of the types in the schemas of the tools" },
+		{ SHAPE_TOOLS, "tools without parameters or descriptions get empty ones" },
 	};
 
 	while (*i < sizeof remarks / sizeof *remarks)

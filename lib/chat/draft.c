@@ -128,6 +128,14 @@ static void drop_nulls(struct json *message)
 	}
 }
 
+/* The function of a call or a tool, in OpenAI's form or by itself. */
+static struct json *function_of(struct json *v)
+{
+	struct json *function = draft_member(v, "function");
+
+	return function && function->type == JSON_OBJECT ? function : v;
+}
+
 /* Lists the calls of a message, with arguments as objects, and its content beside them as a string. */
 static int add_calls(struct draft *d, struct json *message)
 {
@@ -142,8 +150,7 @@ static int add_calls(struct draft *d, struct json *message)
 		d->choices |= SHAPE_NULL;
 	}
 	for (struct json *call = calls->child; call; call = call->next) {
-		function = draft_member(call, "function");
-		function = function && function->type == JSON_OBJECT ? function : call;
+		function = function_of(call);
 		if (function->type != JSON_OBJECT)
 			continue;
 		if (parse_arguments(d->arena, function))
@@ -241,8 +248,8 @@ int draft_open(struct draft *d, const struct chat *c, struct arena *a)
 		d->choices |= SHAPE_USER;
 		d->system = text_of(d->messages->child);
 	}
-	if ((tools = json_get(d->variables, "tools")) && has_null_types(tools))
-		d->choices |= SHAPE_TYPES;
+	if ((tools = json_get(d->variables, "tools")))
+		d->choices |= SHAPE_TOOLS | (has_null_types(tools) ? SHAPE_TYPES : 0);
 	return 0;
 }
 
@@ -334,6 +341,42 @@ static void drop_null_types(struct json *v)
 		drop_null_types(c);
 }
 
+/* Makes a member that is missing or null an empty string or object. NULL: memory is short. */
+static struct json *need_value(struct arena *a, struct json *object, const char *key, enum json_type type)
+{
+	struct json *m = need_member(a, object, key);
+
+	if (m && m->type == JSON_NULL)
+		draft_become(m, &(struct json){ .type = type, .s = "" });
+	return m;
+}
+
+static int complete_tools(struct draft *d)
+{
+	struct arena *a = d->arena;
+
+	for (struct json *t = draft_member(d->variables, "tools")->child; t; t = t->next) {
+		struct json *function = function_of(t), *parameters, *type, *properties;
+
+		if (function->type != JSON_OBJECT)
+			continue;
+		if (!need_value(a, function, "description", JSON_STRING) ||
+		    !(parameters = need_value(a, function, "parameters", JSON_OBJECT)))
+			return -1;
+		if (parameters->type != JSON_OBJECT)
+			continue;
+		if (!(type = need_value(a, parameters, "type", JSON_STRING)) ||
+		    !(properties = need_value(a, parameters, "properties", JSON_OBJECT)))
+			return -1;
+		if (is_empty(type))
+			draft_string(type, "object", 6);
+		for (struct json *p = properties->child; p; p = p->next)
+			if (p->type == JSON_OBJECT && !need_value(a, p, "description", JSON_STRING))
+				return -1;
+	}
+	return 0;
+}
+
 static void rename_developers(struct draft *d)
 {
 	for (struct json *m = d->messages->child; m; m = m->next)
@@ -366,7 +409,7 @@ int draft_shape(struct draft *d, unsigned shape)
 	if (shape & SHAPE_SYSTEM)
 		rename_developers(d);
 	if ((shape & SHAPE_JOINED && join_parts(d)) || (shape & SHAPE_USER && join_system(d))
-	    || (shape & SHAPE_TEXTS && put_arguments(d)))
+	    || (shape & SHAPE_TEXTS && put_arguments(d)) || (shape & SHAPE_TOOLS && complete_tools(d)))
 		return -1;
 	if (shape & SHAPE_NULL)
 		put_nulls(d);

@@ -1,6 +1,6 @@
 /* shape: what a template expects of a conversation, where templates differ: null or "" as content beside tool calls,
  * their arguments as objects or as JSON texts, content as a string or in parts, a system message, schemas with null
- * among the types. It is found by trying. */
+ * among the types, tools without a description. It is found by trying. */
 #ifndef SHAPE_H
 #define SHAPE_H
 
@@ -15,9 +15,10 @@ enum {
 	SHAPE_USER = 16,        /* the system message is the start of the first user message */
 	SHAPE_TYPES = 32,       /* null is not among the types in the schemas of tools */
 	SHAPE_PARTS = 64,       /* content that is a string is a list of one part */
-	SHAPES = 128,
+	SHAPE_TOOLS = 128,      /* every tool has parameters, and it and they have a description */
+	SHAPES = 256,
 
-	SHAPE_LOST = 128        /* added to a shape: the template does not show all that was tried */
+	SHAPE_LOST = 256        /* added to a shape: the template does not show all that was tried */
 };
 
 /* Finds the shape that the template reads: it renders the conversation with needles in place of the system message, of
