@@ -37,8 +37,8 @@ static int open_fifo(const char *path)
 	alarm(0);
 	if (fd < 0 || fstat(fd, &st))
 		cli_die(&c, "%s: %s", path, strerror(errno));
-	/* what is in a file does not come from this loop */
-	if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+	/* what comes from a file or a device does not come from this loop */
+	if (!S_ISFIFO(st.st_mode))
 		cli_die(&c, "%s: not a FIFO (mkfifo makes one)", path);
 	return fd;
 }
