@@ -198,9 +198,13 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 	static struct ids kept;
 	int text = -1, failed = 0;
 
-	if (asked(&q, KEPT) && !q.append)
+	if (asked(&q, KEPT))
 		convert_kept(&q, &kept);
-	l->kept = kept;
+	/* where nothing is kept, the prompt begins a text */
+	if (q.append && !kept.n)
+		stage_drop_option(&q.stage[TOK], "--append", 0);
+	if (!q.append)
+		l->kept = kept;
 	l->kv = q.kv;
 	if ((q.echo && echo(w)) || open_capture(capture, w)
 	    || (capture->text && (text = stage_dup(capture->text, w)) < 0) || pipeline_start(&q, l, text, w))
