@@ -360,13 +360,13 @@ static int complete_tools(struct draft *d)
 
 		if (function->type != JSON_OBJECT)
 			continue;
-		if (!need_value(a, function, "description", JSON_STRING) ||
-		    !(parameters = need_value(a, function, "parameters", JSON_OBJECT)))
+		if (!need_value(a, function, "description", JSON_STRING)
+		    || !(parameters = need_value(a, function, "parameters", JSON_OBJECT)))
 			return -1;
 		if (parameters->type != JSON_OBJECT)
 			continue;
-		if (!(type = need_value(a, parameters, "type", JSON_STRING)) ||
-		    !(properties = need_value(a, parameters, "properties", JSON_OBJECT)))
+		if (!(type = need_value(a, parameters, "type", JSON_STRING))
+		    || !(properties = need_value(a, parameters, "properties", JSON_OBJECT)))
 			return -1;
 		if (is_empty(type))
 			draft_string(type, "object", 6);
