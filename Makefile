@@ -37,10 +37,10 @@ ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(ANYWHERE) $(C
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -fno-var-tracking
 
 PROGRAMS = tok chat fwd sample score schema detok peek feed best gen kv gguf
-BASE = why io out visible bytes slurp lines cli guard quote clock grow slots hash sort fmath half space similar \
-	$(SYSTEMS)
+BASE = why arena io out visible bytes slurp lines cli guard quote clock grow slots hash sort fmath half space \
+	similar $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
-JSON = arena json json_write
+JSON = json json_write
 STREAM = frame card stop sequences
 GGUF = architecture gguf gguf_parse gguf_get gguf_set gguf_hash formats blocks grids
 VOCAB = align vocab read keys known special merge merges ranks words names prefixes pretok pretok_table unicode \
@@ -59,18 +59,19 @@ SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spe
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns decode prompt spans table
-FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4 t5 diffusion
-BUILDER = builder stream open decoder attention latent compressed indexer feed_forward convolution delta mamba rwkv \
-	altup hyper gated_streams ngrams attn_res lightning adapters encoder
-MODEL = model tensors keys expected layers layers_rope mixers ngrams rope
-OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
-	compress choose best attend_groups select route adapters experts heads copy per_layer altup hyper ngrams \
-	attn_res logits op
+FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv loops grok minimax01 deepseek4 t5 diffusion
+BUILDER = graph cut place builder open decoder attention latent compressed indexer feed_forward experts adapters encoder
+RESIDUAL = residual altup attn_res gated_streams hyper ngrams
+MIXERS = convolution delta lightning linear linear_gates linear_keep mamba mamba2 product rwkv rwkv6 rwkv7 shift ssm wkv
+MODEL = model tensors keys expected layers layers_rope rope
+OPS = embed angles rows product prepare store attend compress choose best attend_groups select route experts heads \
+	copy per_layer logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
 FWD = engine settings supported serve hidden served batch chain scores \
-	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) plan/plan plan/split $(OPS:%=plan/%) \
+	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) $(RESIDUAL:%=residual/%) \
+	$(MIXERS:%=mixers/%) plan/plan plan/split $(OPS:%=plan/%) \
 	$(SEGMENT:%=state/%) state/digest run/pool run/prefault measure/meter measure/limits measure/profile \
-	measure/dump measure/report
+	measure/dump measure/compare measure/report
 TOK = main encode document prompts
 SAMPLE = main options session generation pick canvas pieces constraint trace
 LISTING = listing listing_lines listing_csv
@@ -85,8 +86,9 @@ GEN = main options arguments hosts pipeline report history messages convert cons
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
-	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test avx512_test \
-	guessing_test hash_test jinja_test grammar_test schema_test keywords_test malformed_test
+	rope_test plan_test split_test linear_test scan_test product_test vector_test \
+	attend_test avx512_test guessing_test hash_test jinja_test grammar_test schema_test keywords_test \
+	malformed_test
 REFERENCE = reference_model reference_keys reference_families reference_math reference_attention reference_mixture \
 	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
 	reference_compressed reference_encoder

@@ -23,9 +23,9 @@ int hidden_open(struct hidden *h, const struct plan *p, struct why *w)
 
 	*h = (struct hidden){ .stages = size_divide_up(n_layer, own), .together = 1 };
 	if (p->setup.first)
-		h->in = rows(p, h->in_width = split_width(p, p->setup.first));
+		h->in = rows(p, h->in_width = p->in.width);
 	if (p->setup.last < n_layer)
-		h->out = rows(p, h->out_width = split_width(p, p->setup.last));
+		h->out = rows(p, h->out_width = p->out.width);
 	return (h->in_width && !h->in) || (h->out_width && !h->out) ? why(w, "out of memory") : 0;
 }
 

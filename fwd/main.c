@@ -10,8 +10,10 @@
 #include "lib/base/cli.h"
 #include "lib/base/clock.h"
 #include "lib/base/guard.h"
+#include "lib/base/out.h"
 #include "lib/base/system.h"
 #include "lib/stream/frame.h"
+#include "fwd/measure/compare.h"
 #include "fwd/measure/dump.h"
 #include "fwd/measure/profile.h"
 #include "fwd/measure/report.h"
@@ -155,6 +157,16 @@ static int close_all(struct serve *v, int status)
 	return status;
 }
 
+/* The status of --compare. */
+static int compare(void)
+{
+	int status = compare_dumps(set.compare, c.argv[0], &w);
+
+	if (status < 0 || out_flush(&w) < 0)
+		cli_die(&c, "%s", w.text);
+	return cli_end(&c) || status;
+}
+
 int main(int argc, char **argv)
 {
 	double start = clock_now();
@@ -166,6 +178,8 @@ int main(int argc, char **argv)
 		supported_print();
 		return cli_end(&c);
 	}
+	if (set.compare)
+		return compare();
 	cli_binary(&c, 0);
 	cli_binary(&c, 1);
 	guard_arm(c.program);

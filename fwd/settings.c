@@ -8,7 +8,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
-enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET, LAYERS, LENS, PROGRESS };
+enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, COMPARE, PROFILE, LIST, SET, LAYERS, LENS, PROGRESS };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
@@ -32,6 +32,9 @@ const struct opt settings_opts[] = {
 	{ PROGRESS, "progress", "FILE", "write the progress of long frames to FILE: N of N tokens" },
 	{ PROFILE, "profile", NULL, "at the end, print to stderr where the time went" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
+	{ COMPARE, "compare", "DIR",
+		"with a second such folder in place of MODEL: print the first op that differs;\n"
+		"exit status as diff's: 0 the same bits, 1 different, 2 trouble" },
 	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies and pre-tokenizers, and exit" },
 	{ 0 }
 };
@@ -68,6 +71,8 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 
 	if (set->list && c->argc)
 		cli_usage(c, "--list takes no model");
+	if (set->compare && c->argc != 1)
+		cli_usage(c, "--compare takes two folders of --dump-tensors");
 	if (!set->list && c->argc != 1)
 		cli_usage(c, c->argc ? "more than one model (try --help)" : "no model (try --help)");
 	if (set->engine.kv && object_check_name(set->engine.kv, &w) < 0)
@@ -141,6 +146,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case 's': seed = cli_integer(c, o, -1, INT64_MAX); break;
 		case IGNORE_EOS: set->chain.ignore_eos = 1; break;
 		case DUMP: set->dump = c->value; break;
+		case COMPARE: set->compare = c->value; c->trouble = 2; break;
 		case PROGRESS: set->progress = c->value; break;
 		case PROFILE: set->profile = 1; break;
 		case SET: add_set(set, c); break;

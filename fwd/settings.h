@@ -14,6 +14,7 @@ struct settings {
 	struct engine_setup engine;
 	int all, score, profile, verbose, list, ignores_unknown;
 	const char *dump, *progress;    /* a directory; a file; or NULL */
+	const char *compare;            /* a directory, to be compared with the operand; or NULL */
 	const char *set[SETTINGS_SETS + 1];     /* each "KEY=VALUE"; NULL after the last */
 	struct chain chain;             /* chunk 0: no --chain */
 };
@@ -26,7 +27,7 @@ int settings_kv_type(const struct cli *c, const struct opt *o);
 /* The kernels of this name. A usage error if this machine cannot run them. */
 const struct kernels *settings_kernels(const struct cli *c, const char *name);
 
-/* Reads and checks all options. Then c->argv[0] is the model. */
+/* Reads and checks all options. Then c->argv[0] is the model, or the dump to compare with. */
 void settings_read(struct settings *set, struct cli *c);
 
 #endif

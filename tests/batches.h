@@ -6,7 +6,10 @@
 
 #include <stddef.h>
 
-#include "fwd/plan/kinds.h"
+#include "fwd/mixers/convolution.h"
+#include "fwd/mixers/linear.h"
+#include "fwd/mixers/mamba.h"
+#include "fwd/mixers/rwkv.h"
 
 enum { BATCHES_ROWS = 150, BATCHES_OPS = 3 };
 

@@ -1,4 +1,4 @@
-/* fwd/plan/linear.c: attention without softmax against its recurrence. */
+/* fwd/mixers/linear.c: attention without softmax against its recurrence. */
 #include <math.h>
 #include <string.h>
 
@@ -12,17 +12,22 @@ enum { ROWS = BATCHES_ROWS, STRIDE = 768, DECAYS = 128 };
 struct sizes {
 	const char *name;
 	size_t n_head, n_head_k, dim_k, dim_v;
-	int runs, delta, by_key;
+	int consecutive, delta, by_key;
 };
 
 static const struct sizes cases[] = {
-	{ "delta net", 4, 2, 16, 16, 0, 1, 0 }, { "delta net, heads in runs", 6, 2, 20, 33, 1, 1, 0 },
+	{ "delta net", 4, 2, 16, 16, 0, 1, 0 }, { "delta net, consecutive heads", 6, 2, 20, 33, 1, 1, 0 },
 	{ "delta net, wide", 1, 1, 64, 128, 0, 1, 0 }, { "Mamba 2", 6, 2, 16, 24, 1, 0, 0 },
 	{ "Mamba 2, one group", 3, 1, 70, 64, 1, 0, 0 }, { "Kimi delta attention", 3, 3, 20, 40, 1, 1, 1 },
 	{ "Kimi delta attention, wide", 1, 1, 128, 64, 1, 1, 1 },
 };
 
 static float input[ROWS][STRIDE], bias[DECAYS], a[DECAYS], skip[DECAYS], root[128];
+
+static struct buffer rows_at(float *first)
+{
+	return (struct buffer){ .at = first, .stride = STRIDE };
+}
 
 static void fill(void)
 {
@@ -44,12 +49,13 @@ static size_t decays(const struct sizes *z)
 static struct op_linear op_of(const struct sizes *z, float *at)
 {
 	size_t nk = z->n_head_k * z->dim_k, nv = z->n_head * z->dim_v;
-	struct op_linear o = { .n_head = z->n_head, .n_head_k = z->n_head_k, .runs = z->runs, .dim_k = z->dim_k,
+	struct op_linear o = { .n_head = z->n_head, .n_head_k = z->n_head_k, .consecutive = z->consecutive,
+		.dim_k = z->dim_k,
 		.dim_v = z->dim_v, .delta = z->delta, .by_key = z->by_key, .bias = bias, .a = a,
 		.skip = z->delta ? NULL : skip,
-		.q = { at, STRIDE }, .k = { at + nk, STRIDE }, .v = { at + 2 * nk, STRIDE },
-		.decay = { at + 2 * nk + nv, STRIDE }, .beta = { at + 2 * nk + nv + DECAYS, STRIDE },
-		.out = { at + 2 * nk + nv + DECAYS + 8, STRIDE } };
+		.q = rows_at(at), .k = rows_at(at + nk), .v = rows_at(at + 2 * nk),
+		.decay = rows_at(at + 2 * nk + nv), .beta = rows_at(at + 2 * nk + nv + DECAYS),
+		.out = rows_at(at + 2 * nk + nv + DECAYS + 8) };
 
 	o.d = z->delta ? o.v : o.out;   /* either of them may be v's place */
 	if (!z->delta)
@@ -92,7 +98,7 @@ static double step(const struct op_linear *o, size_t from, size_t i)
 /* One position of a head, whose state is m[dim_k][dim_v]. */
 static void position(const struct sizes *z, const struct op_linear *o, size_t pos, size_t head, double *m, double *out)
 {
-	size_t from = pos * STRIDE, head_k = z->runs ? head / (z->n_head / z->n_head_k) : head % z->n_head_k;
+	size_t from = pos * STRIDE, head_k = z->consecutive ? head / (z->n_head / z->n_head_k) : head % z->n_head_k;
 	size_t each = z->by_key ? z->dim_k : 1, g = head * each;
 	double k[128], q[128], decay[128], beta = 1 / (1 + exp(-(double)o->beta.at[from + head]));
 	const float *v = o->v.at + from + head * z->dim_v;

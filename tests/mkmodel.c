@@ -14,7 +14,7 @@
 enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE,
 	ROPE_BASE, SPM, KIND, PRE, ADD_BOS, GGUF_VERSION,
 	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, KEYS, VECTORS, LACKING, RESHAPE, OUT_BIAS, TYPES, FAMILIES,
-	OUT };
+	RECURRENT, OUT };
 
 static const struct opt opts[] = {
 	[ARCH] = { 0, "arch", "NAME", "one of --families, which may change the layers (default: the shape's)" },
@@ -54,6 +54,7 @@ static const struct opt opts[] = {
 	[OUT_BIAS] = { 0, "out-bias", NULL, "a bias of attn_output" },
 	[TYPES] = { 0, "types", NULL, "print the tensor types, each with the smallest shape for its rows" },
 	[FAMILIES] = { 0, "families", NULL, "print the names for --arch" },
+	[RECURRENT] = { 0, "recurrent", NULL, "print those of families whose layers keep a state" },
 	[OUT] = { 'o', "output", "FILE", "the file to write" },
 	{ 0 }
 };
@@ -90,12 +91,13 @@ static _Noreturn void list_types(void)
 	exit(0);
 }
 
-static _Noreturn void list_families(void)
+static _Noreturn void list_families(int all)
 {
 	const struct mkfamily *f;
 
 	for (size_t i = 0; (f = mkfamilies_each(i)); i++)
-		puts(f->name);
+		if (all || (f->mixers && f->mixers[strspn(f->mixers, "ap-")]))
+			puts(f->name);
 	exit(0);
 }
 
@@ -126,7 +128,8 @@ static void option(const struct cli *c, const struct opt *o, struct mkweights *k
 			cli_usage(c, "--type: %s: no such type", c->value);
 		break;
 	case TYPES: list_types(); break;
-	case FAMILIES: list_families(); break;
+	case FAMILIES: list_families(1); break;
+	case RECURRENT: list_families(0); break;
 	case SHAPE: *s = shape_named(c); break;
 	case SEED: k->seed = (uint64_t)cli_integer(c, o, 0, INT64_MAX); break;
 	case EMBD: s->n_embd = number(c, o, 1, 1 << 20); break;

@@ -1,4 +1,4 @@
-/* Layers that are scanned row by row, and short convolutions: fwd/plan/convolve.c, scan.c, shift.c, wkv*.c. */
+/* Layers that are scanned row by row, and short convolutions: fwd/mixers. */
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +13,11 @@ static float input[ROWS][STRIDE], weight[STATES * N], more[N], third[N], norm_we
 static void checked(int ok, const char *name, const char *what)
 {
 	check(ok, "%s: %s", name, what);
+}
+
+static struct buffer rows_at(float *first)
+{
+	return (struct buffer){ .at = first, .stride = STRIDE };
 }
 
 static void fill(void)
@@ -40,7 +45,7 @@ static void *bind_convolve(const struct batches *b, float *rows)
 	static struct op_convolve o;
 
 	o = (struct op_convolve){ .n = N, .taps = TAPS, .weight = weight, .bias = b->case_of ? NULL : more,
-		.gated = b->case_of != NULL, .in = { rows, STRIDE }, .out = { rows + b->out, STRIDE } };
+		.gated = b->case_of != NULL, .in = rows_at(rows), .out = rows_at(rows + b->out) };
 	return &o;
 }
 
@@ -82,8 +87,8 @@ static void *bind_scan(const struct batches *b, float *rows)
 {
 	static struct op_scan o;
 
-	o = (struct op_scan){ .n = N, .states = STATES, .a = decays, .skip = more, .x = { rows, STRIDE },
-		.dt = { rows + N, STRIDE }, .bc = { rows + 2 * N, STRIDE } };
+	o = (struct op_scan){ .n = N, .states = STATES, .a = decays, .skip = more, .x = rows_at(rows),
+		.dt = rows_at(rows + N), .bc = rows_at(rows + 2 * N) };
 	return &o;
 }
 
@@ -117,8 +122,8 @@ static void *bind_shift(const struct batches *b, float *rows)
 {
 	static struct op_shift o;
 
-	o = (struct op_shift){ .n = N, .outputs = OUTPUTS, .weight = weight, .in = { rows, STRIDE },
-		.out = { rows + N, STRIDE } };
+	o = (struct op_shift){ .n = N, .outputs = OUTPUTS, .weight = weight, .in = rows_at(rows),
+		.out = rows_at(rows + N) };
 	return &o;
 }
 
@@ -149,6 +154,12 @@ static void norm_head(const double o[HEAD], size_t at, double normed[HEAD])
 		normed[i] = (o[i] - mean) / sqrt(square + 64e-5) * norm_weight[at + i] + more[at + i];
 }
 
+/* Part i of rows, WIDTH elements. */
+static struct buffer part(float *rows, size_t i)
+{
+	return rows_at(rows + i * WIDTH);
+}
+
 /* ---- RWKV 7: r, w, k, v, a, g and m in a row, then the first layer's v ---- */
 
 static void *bind_wkv7(const struct batches *b, float *rows)
@@ -156,9 +167,10 @@ static void *bind_wkv7(const struct batches *b, float *rows)
 	static struct op_wkv7 o;
 
 	o = (struct op_wkv7){ .wkv = { .n = WIDTH, .size = HEAD, .bonus = weight,
-			.norm = { NORM_LAYER, norm_weight, more, 64e-5f }, .rows = { rows, STRIDE } },
-		.gated = 1, .key_norm = third, .key_rate = more,
-		.v_first = { rows + 7 * WIDTH, STRIDE }, .is_first = b->case_of != NULL };
+			.norm = { NORM_LAYER, norm_weight, more, 64e-5f } },
+		.key_norm = third, .key_rate = more, .r = part(rows, 0), .w = part(rows, 1), .k = part(rows, 2),
+		.v = part(rows, 3), .a = part(rows, 4), .g = part(rows, 5), .first = part(rows, 6),
+		.v_first = part(rows, 7), .is_first = b->case_of != NULL };
 	return &o;
 }
 
@@ -217,12 +229,13 @@ static void test_wkv7(double *want, const char *name, int is_first)
 
 static void *bind_wkv6(const struct batches *b, float *rows)
 {
-	static struct op_wkv o;
+	static struct op_wkv6 o;
 
-	o = (struct op_wkv){ .n = WIDTH, .size = HEAD, .rows = { rows, STRIDE } };
+	o = (struct op_wkv6){ .wkv = { .n = WIDTH, .size = HEAD }, .w = part(rows, 0), .k = part(rows, 1),
+		.v = part(rows, 2), .r = part(rows, 3), .g = part(rows, 4) };
 	if (b->case_of) {
-		o.bonus = weight;
-		o.norm = (struct norm){ NORM_LAYER, norm_weight, more, 64e-5f };
+		o.wkv.bonus = weight;
+		o.wkv.norm = (struct norm){ NORM_LAYER, norm_weight, more, 64e-5f };
 	}
 	return &o;
 }

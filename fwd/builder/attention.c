@@ -1,21 +1,24 @@
-/* Attention: q, k and v, their norms and rotations, the attention ops, and the choice of rows after the last
- * attention. */
+/* Attention: q, k and v, their norms and rotations, the attention ops, and the gates of their result. */
 #include "build.h"
 
 #include <string.h>
 
+#include "compressed.h"
+#include "indexer.h"
 #include "lib/base/size.h"
-#include "fwd/model/mixers.h"
 
-struct buffer build_qkv_buffer(const struct builder *b)
+/* A part of v, or NULL if it would be empty. */
+static struct value *part_or_none(struct builder *b, struct value *v, size_t column, size_t n)
 {
-	return buffer_with(b->plan->wide, mixers_qkv(b->layer));
+	return n ? build_part(b, v, column, n) : NULL;
 }
 
-/* Where the gates of the heads' results are: after q, k and v. */
-static struct buffer gates(const struct builder *b)
+struct qkv build_qkv_room(struct builder *b, size_t q, size_t k, size_t v)
 {
-	return buffer_at(build_qkv_buffer(b), layer_qkv(b->layer));
+	struct value *all = build_value(b, q + k + v);
+
+	return (struct qkv){ .q = build_part(b, all, 0, q), .k = part_or_none(b, all, q, k),
+		.v = part_or_none(b, all, q + k, v) };
 }
 
 static size_t n_gates(const struct builder *b)
@@ -26,63 +29,81 @@ static size_t n_gates(const struct builder *b)
 		: l->n_head * (l->latent.rank ? l->latent.dim_v : l->dim_v);
 }
 
-void build_gates(struct builder *b, struct packed *x)
+struct value *build_gates(struct builder *b, struct value *x)
 {
-	if (b->layer->gates && build_has(b, "attn_gate"))
-		build_product(b, x, "attn_gate", NARROW, n_gates(b), gates(b));
+	if (!b->layer->gates || !build_has(b, "attn_gate"))
+		return NULL;
+	return build_product(b, x, "attn_gate", NARROW, n_gates(b));
 }
 
-void build_qkv(struct builder *b, struct packed *x)
-{
-	const struct layer *l = b->layer;
-	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k, v = l->n_head_kv * l->dim_v;
-	struct op_product o = { .x = x };
-	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
-		.most = b->model->qkv_clamp };
-	int beside = l->gates && !build_has(b, "attn_gate");
-	const struct product_part parts[] = {
-		{ beside ? 2 * q : q, beside ? buffer_at(gates(b), q) : build_qkv_buffer(b) },
-		{ k, buffer_at(build_qkv_buffer(b), q) }, { v, buffer_at(build_qkv_buffer(b), q + k) },
-	};
-	int v_is_k = b->model->family->decoder.v_from_k && l->dim_v == l->dim_k && !build_has(b, "attn_qkv")
-		&& !build_has(b, "attn_v");
-
-	if (!build_has(b, "attn_qkv")) {
-		build_add_product(b, &o, "attn_q", WIDE, parts[0].rows, parts[0].y);
-		build_add_product(b, &o, "attn_k", WIDE, k, parts[1].y);
-		if (!v_is_k)
-			build_add_product(b, &o, "attn_v", WIDE, v, parts[2].y);
-	} else if (beside) {
-		build_add_parts(b, &o, "attn_qkv", WIDE, 3, parts);
-	} else {
-		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));
-	}
-	build_products(b, "attn_qkv", &o);
-	build_deltas(b, x, (struct product_rows[]){ { "attn_q", q }, { "attn_k", k }, { "attn_v", v } }, 3,
-		build_qkv_buffer(b));
-	if (beside)
-		build_deinterleave(b, "attn_gate", buffer_at(gates(b), q), l->n_head, 2, (struct interleaved[]){
-			{ l->dim_k, build_qkv_buffer(b) }, { l->dim_k, gates(b) } });
-	build_gates(b, x);
-	if (v_is_k)
-		build_copy(b, "attn_v", buffer_at(build_qkv_buffer(b), q), buffer_at(build_qkv_buffer(b), q + k), v);
-	if (clamp.most > 0)
-		build_append(b, &op_rows, "attn_clamp", &clamp, sizeof clamp);
-}
-
-void build_q(struct builder *b, struct packed *x)
+/* q alone, in a layer that reads the K and V of another. */
+static struct qkv queries(struct builder *b, struct value *x)
 {
 	static const char *const unused[] = { "attn_k", "attn_v", "attn_k_norm", NULL };
 
-	build_product(b, x, "attn_q", WIDE, b->layer->n_head * b->layer->dim_k, build_qkv_buffer(b));
 	build_ignore(b, unused, "weight");
+	return (struct qkv){ .q = build_product(b, x, "attn_q", WIDE, b->layer->n_head * b->layer->dim_k) };
+}
+
+/* q, k and v, which are the parts of a wider value. */
+static struct qkv divide(struct builder *b, struct qkv a, struct value *all)
+{
+	a.v = build_part(b, all, a.q->n + a.k->n, a.v->n);
+	a.k = build_part(b, all, a.q->n, a.k->n);
+	a.q = build_part(b, all, 0, a.q->n);
+	return a;
+}
+
+/* q, k and v with their elements clamped. */
+static struct qkv clamp(struct builder *b, struct qkv a)
+{
+	struct op_rows o = { .f = ROW_CLAMP, .most = b->model->qkv_clamp };
+	struct value *all = build_columns(b, a.q, 0, a.q->n + a.k->n + a.v->n);
+
+	return divide(b, a, build_rows(b, "attn_clamp", o, all, build_part(b, all, 0, all->n)));
+}
+
+struct qkv build_qkv(struct builder *b, struct value *x)
+{
+	const struct layer *l = b->layer;
+	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k, v = l->n_head_kv * l->dim_v;
+	int beside = l->gates && !build_has(b, "attn_gate");
+	int v_is_k = b->model->family->decoder.v_from_k && l->dim_v == l->dim_k && !build_has(b, "attn_qkv")
+		&& !build_has(b, "attn_v");
+	struct qkv a = build_qkv_room(b, q, k, v);
+	struct value *made = beside ? build_value(b, 2 * q) : a.q;
+	struct op_product o;
+
+	if (l->kv)
+		return queries(b, x);
+	o = build_products_of(b, x);
+	if (!build_has(b, "attn_qkv")) {
+		build_add_product(b, &o, "attn_q", WIDE, made);
+		build_add_product(b, &o, "attn_k", WIDE, a.k);
+		if (!v_is_k)
+			build_add_product(b, &o, "attn_v", WIDE, a.v);
+	} else if (beside) {
+		build_add_parts(b, &o, "attn_qkv", WIDE, 3, (struct value *[]){ made, a.k, a.v });
+	} else {
+		build_add_product(b, &o, "attn_qkv", WIDE, build_columns(b, a.q, 0, q + k + v));
+	}
+	build_products(b, "attn_qkv", &o);
+	a = divide(b, a, build_columns(b, a.q, 0, q + k + v));
+	build_deltas(b, x, (struct product_result[]){ { "attn_q", &a.q }, { "attn_k", &a.k }, { "attn_v", &a.v } }, 3);
+	if (beside) {
+		a.gates = build_value(b, q);
+		build_deinterleave(b, "attn_gate", made, l->n_head, 2, (struct value *[]){ a.q, a.gates });
+	} else
+		a.gates = build_gates(b, x);
+	if (v_is_k)
+		build_copy_into(b, "attn_v", a.k, a.v);
+	return b->model->qkv_clamp > 0 ? clamp(b, a) : a;
 }
 
 /* Sets the norms of q and k, whichever the file has. */
-static void head_norms(struct builder *b, enum head_norms norms, struct op_attention *o)
+static void head_norms(struct builder *b, enum head_norms norms, struct op_attention *o, struct qkv *a)
 {
 	const struct layer *l = b->layer;
-	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k;
 
 	if (l->head_norms_bare) {
 		o->late = 1;
@@ -100,12 +121,12 @@ static void head_norms(struct builder *b, enum head_norms norms, struct op_atten
 	if (norms == HEADS_PLAIN || !build_has(b, "attn_q_norm"))
 		return;
 	if (norms == HEADS_NORMED_TOGETHER) {
-		build_norm_rows(b, "attn_q_norm", build_qkv_buffer(b), q);
-		build_norm_rows(b, "attn_k_norm", buffer_at(build_qkv_buffer(b), q), k);
+		a->q = build_norm_rows(b, "attn_q_norm", a->q);
+		a->k = build_norm_rows(b, "attn_k_norm", a->k);
 		return;
 	}
 	o->late = norms == HEADS_NORMED_LATE;
-	if (o->shares) {
+	if (!a->k) {
 		o->q_norm = build_norm_of(b, "attn_q_norm", l->dim_k);
 		return;
 	}
@@ -129,53 +150,12 @@ const struct rope *build_rope(struct builder *b, const struct rope_spec *spec, s
 
 	while (o.rope && (o.rope->spec != spec || o.rope->every != every))
 		o.rope = o.rope->next;
-	if (o.rope || !(o.rope = build_allocate(b, sizeof *o.rope)))
+	if (o.rope || !build_present(b) || !(o.rope = build_allocate(b, sizeof *o.rope)))
 		return o.rope;
 	*o.rope = (struct rope){ .spec = spec, .next = b->plan->ropes, .every = every };
 	b->plan->ropes = o.rope;
 	build_append(b, &op_angles, NULL, &o, sizeof o);
 	return o.rope;
-}
-
-/* n 0: the model has no such buffer. */
-static void also_select(struct op_select *o, struct buffer x, size_t n)
-{
-	if (!n)
-		return;
-	o->x[o->buffers] = x;
-	o->n[o->buffers++] = n;
-}
-
-/* If b->wanted is set: moves the wanted rows of x, of all other buffers that later ops read, and of the n elements of
- * `made` to the front. */
-static void select_wanted(struct builder *b, struct buffer made, size_t n)
-{
-	const struct buffer rows[] = { b->plan->x, b->plan->predicted, b->plan->modes, b->plan->carried,
-		b->plan->per_layer };
-	struct op_select o = { .buffers = 0 };
-
-	if (!b->wanted)
-		return;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		also_select(&o, rows[i], rows[i].stride);
-	also_select(&o, made, n);
-	also_select(&o, b->plan->branch, b->pending ? b->model->n_embd : 0);
-	also_select(&o, b->plan->mixture.logits,
-		b->model->family->decoder.routes_input && b->layer->experts ? b->model->experts.n : 0);
-	build_append(b, &op_select, NULL, &o, sizeof o);
-}
-
-void build_mixed(struct builder *b, struct buffer made, size_t n)
-{
-	if (b->il + 1 < b->model->n_layer || b->layer->mixers & MIXER_ATTENTION)
-		return;
-	b->wanted = 1;
-	select_wanted(b, made, n);
-}
-
-void build_unmixed(struct builder *b)
-{
-	build_mixed(b, b->plan->x, 0);
 }
 
 void build_place_kv(struct builder *b, struct op_attention *o, size_t place)
@@ -185,7 +165,8 @@ void build_place_kv(struct builder *b, struct op_attention *o, size_t place)
 	const uint64_t sizes[] = { a->n_head_kv, a->dim_k, attend_stored_v(a), (uint64_t)o->recent };
 	size_t *bytes = o->recent ? p->recent_bytes : p->extent_bytes;
 
-	if (b->failed)
+	b->window = size_max(b->window, layer_window(b->layer));
+	if (build_failed(b) || !build_present(b))
 		return;
 	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
 	shape_add_heads(p->heads[o->recent != 0], (struct segment_heads){ (uint32_t)a->n_head_kv, (uint32_t)a->dim_k,
@@ -210,9 +191,9 @@ static void set_offset(struct builder *b, struct op_attention *o)
 		place = 2 * n_layer;
 	else if (b->layer->kv)
 		place = (size_t)(b->layer->kv - b->model->layer);
-	if (!o->shares && (o->sight != SIGHT_ENCODER || !b->il))
+	if (o->k.value && (o->sight != SIGHT_ENCODER || !b->il))
 		build_place_kv(b, o, place);
-	if (!b->failed)
+	if (!build_failed(b))
 		memcpy(o->offset, b->kv_offsets[place].at, sizeof o->offset);
 }
 
@@ -221,90 +202,102 @@ static void set_offset(struct builder *b, struct op_attention *o)
  * seen. */
 static size_t rows_seeing_all(const struct builder *b)
 {
-	const struct indexer *i = &b->model->indexer;
+	const struct indexer *i = indexer_of(b->model);
 
 	return i->local ? i->top * b->layer->ratio : (i->top + 1) * build_chosen_size(b) - 1;
 }
 
-/* Whether nobody reads rows that are not wanted after this attention. */
-static int is_last(const struct builder *b)
-{
-	return b->il + 1 == b->model->n_layer && b->sight != SIGHT_ENCODER && b->sight != SIGHT_ANSWER;
-}
-
-struct op_attention build_attention_of(struct builder *b)
+struct op_attention build_attention_of(struct builder *b, struct qkv x)
 {
 	const struct layer *l = b->layer;
-
-	return (struct op_attention){
-		.qkv = build_qkv_buffer(b), .out = buffer_with(b->plan->h, l->n_head * l->dim_v),
+	struct op_attention o = {
 		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
 			.scale = l->scale, .window = l->window, .chunk = l->chunk, .v_in_k = l->v_in_k,
 			.slope = l->slope, .bias = b->sight == SIGHT_CROSS ? NULL : b->biases,
 			.cap = b->model->attn_cap },
 		.pairs = b->model->pairs, .rope = l->rope ? build_rope(b, l->rope, 1) : NULL,
 		.temperature = l->temperature, .rope_at = l->rope_at, .recent = layer_window(l) > 0,
-		.sight = b->sight, .shares = l->kv != NULL || b->sight == SIGHT_CROSS,
+		.sight = b->sight,
 	};
+
+	o.q = rows_of(x.q);
+	o.k = rows_of(x.k);
+	o.v = rows_of(x.v);
+	return o;
 }
 
-struct buffer build_attend(struct builder *b, enum head_norms norms)
+/* Appends the op that norms and rotates q and k. */
+static void prepare(struct builder *b, const struct op_attention *o, const struct qkv *a)
+{
+	size_t cols = a->q->n + (a->k ? a->k->n : 0) + (a->v ? a->v->n : 0);
+
+	build_output(b, build_append(b, &op_prepare, NULL, o, sizeof *o), 0, "", a->q, cols);
+}
+
+/* Appends the ops that attend to all positions that a row sees, or may see with sparse attention. */
+static void attend(struct builder *b, const struct op_attention *o, struct value *out)
 {
 	const struct layer *l = b->layer;
 	const struct kernels *k = b->plan->setup.kernels;
-	size_t out = l->n_head * l->dim_v, group = l->n_head / l->n_head_kv;
-	struct op_attention o = build_attention_of(b);
-	struct op *op;
+	size_t group = l->n_head / l->n_head_kv;
+	struct op *op = build_op(b, build_append(b, &op_attend, NULL, o, sizeof *o));
+	int join;
 
-	if (l->v_norms_bare && !l->kv)
-		o.v_norm = (struct norm){ .kind = NORM_RMS, .eps = b->model->eps };
-	if (model_has(b->model, build_name(b, "attn_sinks", build_suffix(b, "attn_sinks")).s))
-		o.heads.sink = build_vector(b, "attn_sinks", build_suffix(b, "attn_sinks"), l->n_head);
-	head_norms(b, norms, &o);
-	set_offset(b, &o);
-	build_output(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
-	if (!o.shares)
-		build_append(b, &op_store, NULL, &o, sizeof o);
-	b->wanted = is_last(b);
-	if (b->model->compressed.rank_q) {
-		build_attend_groups(b, &o);
-		return o.out;
-	}
-	o.top = l->sparse ? rows_seeing_all(b) : 0;
-	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {
 		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);
 		op->block_bytes = l->n_head_kv * size_max(k->attend_partial(l->dim_v, ATTEND_FEW * group),
 			ATTEND_FEW * k->attend_partial(l->dim_v, group));
 	}
-	build_output(build_append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
-	if (l->sparse)
-		build_attend_groups(b, &o);
-	return o.out;
+	join = build_append(b, &op_join, "attend", o, sizeof *o);
+	if (!o->top)            /* attend_groups has all rows */
+		build_output(b, join, 0, "", out, out->n);
 }
 
-struct packed *build_attended(struct builder *b, struct buffer out)
+struct value *build_attend(struct builder *b, struct qkv x, enum head_norms norms, struct kept_groups compressed)
 {
-	struct op_rows pack = { .n = out.stride, .in = out, .out = out };
-	struct op_select gate = { .buffers = 1, .x = { gates(b) }, .n = { n_gates(b) } };
+	const struct layer *l = b->layer;
+	struct value *out = build_value(b, l->n_head * l->dim_v);
+	struct op_attention o = build_attention_of(b, x);
 
-	if (b->layer->gates) {
-		if (b->wanted)
-			build_append(b, &op_select, NULL, &gate, sizeof gate);
-		pack.in = gates(b);
-		pack.up = out;
-		pack.f = b->layer->gates == GATES_HEADS ? ROW_GATES : ROW_GLU;
-		pack.gates = b->layer->n_head;
-		pack.unary = b->model->family->decoder.softplus_gates ? UNARY_SOFTPLUS : UNARY_SIGMOID;
+	if (l->v_norms_bare && !l->kv)
+		o.v_norm = (struct norm){ .kind = NORM_RMS, .eps = b->model->eps };
+	if (model_has(b->model, build_name(b, "attn_sinks", build_suffix(b, "attn_sinks")).s))
+		o.heads.sink = build_vector(b, "attn_sinks", build_suffix(b, "attn_sinks"), l->n_head);
+	head_norms(b, norms, &o, &x);
+	o.q = rows_of(x.q);
+	o.k = rows_of(x.k);
+	o.out = rows_of(out);
+	set_offset(b, &o);
+	prepare(b, &o, &x);
+	if (o.k.value)
+		build_append(b, &op_store, NULL, &o, sizeof o);
+	if (!compressed_of(b->model)->rank_q) {
+		o.top = l->sparse ? rows_seeing_all(b) : 0;
+		attend(b, &o, out);
+	}
+	if (compressed_of(b->model)->rank_q || l->sparse)
+		build_attend_groups(b, &o, compressed, out);
+	return out;
+}
+
+struct value *build_attended(struct builder *b, struct value *out, struct value *gates)
+{
+	struct op_rows o = { .unary = b->model->family->decoder.softplus_gates ? UNARY_SOFTPLUS : UNARY_SIGMOID };
+	struct value *to = build_part(b, out, 0, out->n);
+
+	if (gates) {
+		o.up = rows_of(out);
+		o.f = b->layer->gates == GATES_HEADS ? ROW_GATES : ROW_GLU;
+		o.gates = b->layer->n_head;
 	}
 	if (b->model->family->decoder.sub_norms)
-		pack.norm = build_norm_of(b, "attn_sub_norm", pack.n);
-	build_packing(b, "attn_pack", &pack, SLOT_BRANCH);
-	select_wanted(b, b->plan->x, 0);
-	return pack.packed;
+		o.norm = build_norm_of(b, "attn_sub_norm", out->n);
+	if (!gates && !o.norm.kind)
+		to = out;
+	return build_rows(b, "attn_pack", o, gates ? gates : out, to);
 }
 
-struct packed *build_attention(struct builder *b, enum head_norms norms)
+struct value *build_attention(struct builder *b, struct qkv x, enum head_norms norms)
 {
-	return build_attended(b, build_attend(b, norms));
+	return build_attended(b, build_attend(b, x, norms, (struct kept_groups){ NULL, 0 }), x.gates);
 }

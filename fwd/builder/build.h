@@ -33,6 +33,9 @@ const float *build_transposed(struct builder *b, const char *name, const char *s
 const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times);
 const float *build_tiled(struct builder *b, const float *x, size_t n, size_t times);
 
+/* [n] copies of a number, for rows that are all alike; NULL after a failure. */
+struct buffer build_constant(struct builder *b, size_t n, float x);
+
 /* Lets the file have NAME.weight in fewer dimensions than n x rows x cols (model_unfold()). */
 void build_unfold(struct builder *b, const char *name, size_t n, size_t rows, size_t cols);
 
@@ -45,184 +48,193 @@ const float *build_bias(struct builder *b, const char *name, size_t n);         
 struct norm build_norm_of(struct builder *b, const char *name, size_t n);
 struct norm build_norms_of(struct builder *b, const char *name, size_t norms, size_t n);
 
-/* ---- ops ---- */
+/* ---- values and ops ---- */
+
+static inline int build_failed(const struct builder *b)
+{
+	return b->graph.failed;
+}
 
 /* Memory owned by the plan, not cleared. NULL after a failure, including that of this call. */
 void *build_allocate(struct builder *b, size_t size);
 
-/* Appends an op to the plan. It is bound to a copy of bound[size]. name NULL: the kind's name. Returns NULL after a
- * failure. */
-struct op *build_append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound,
-	size_t size);
+/* Rows of n floats, which an op has yet to make; and columns of a value. */
+struct value *build_value(struct builder *b, size_t n);
+struct value *build_part(struct builder *b, struct value *v, size_t column, size_t n);
 
-/* Declares output i of an op, for --dump-tensors: `cols` floats of each row of `from`. op may be NULL. */
-void build_output(struct op *op, size_t i, const char *suffix, struct buffer from, size_t cols);
+/* Columns of v's rows as ops have made them by now; column 0 is that of v. */
+struct value *build_columns(struct builder *b, struct value *v, size_t column, size_t n);
 
-static inline struct buffer buffer_at(struct buffer b, size_t column)
-{
-	b.at += column;
-	return b;
-}
+/* All residual streams, of which b->x is the first. */
+struct value *build_streams(struct builder *b);
 
-static inline struct buffer buffer_with(struct buffer b, size_t stride)
-{
-	b.stride = stride;
-	return b;
-}
+/* Appends an op to the plan. It is bound to a copy of bound[size]. name NULL: the kind's name. */
+int build_append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound, size_t size);
+
+/* The op that build_append() returned; NULL after a failure. */
+struct op *build_op(struct builder *b, int op);
+
+/* Declares output i of an op, for --dump-tensors: `cols` floats of each row of v. */
+void build_output(struct builder *b, int op, size_t i, const char *suffix, struct value *v, size_t cols);
 
 /* ---- products ---- */
 
 enum precision { NARROW, WIDE };        /* of quantised activations; WIDE is 16 bits: see acts_kind in kernels.h */
 
-/* Adds a product to o: y = NAME.weight[rows × elements of a row of o->x] · o->x. */
-void build_add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t rows,
-	struct buffer y);
+/* NAME.weight[rows × elements of x] · x. build_product_into() makes y, which may be part of a wider value. */
+struct value *build_product(struct builder *b, struct value *x, const char *name, enum precision wide, size_t rows);
+void build_product_into(struct builder *b, struct value *x, const char *name, enum precision wide, struct value *y);
 
-struct product_part {
-	size_t rows;
-	struct buffer y;
-};
+/* Several products of the same x as one op: build_products_of() begins it, build_add_product() adds y = NAME.weight ·
+ * x, and build_products() appends it. */
+struct op_product build_products_of(struct builder *b, struct value *x);
+void build_add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide,
+	struct value *y);
+int build_products(struct builder *b, const char *name, const struct op_product *o);
 
-/* Adds one product for each part of a matrix: consecutive rows, each part with its own y. */
+/* Adds the product that makes the step's logits. */
+void build_add_logits(struct builder *b, struct op_product *o, const char *name, size_t rows);
+
+/* Adds one product for each part of a matrix: consecutive rows, each with a value of its own. */
 void build_add_parts(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t parts,
-	const struct product_part part[]);
+	struct value *const part[]);
 
-/* Appends the products of o as one op. Their results must be adjacent, from y[0] on. */
-void build_products(struct builder *b, const char *name, const struct op_product *o);
+/* The table [n_vocab] of the id that is embedded in place of each; NULL if none is replaced. */
+const int32_t *build_substitutes(struct builder *b);
 
-/* The same for a single product; the op gets the tensor's name. */
-void build_product(struct builder *b, struct packed *x, const char *name, enum precision wide, size_t rows,
-	struct buffer y);
-
-/* Adds the adapters' deltas to n products of the same packed rows; their results are adjacent, from y on. Does nothing
- * if the model has no adapters. */
-struct product_rows {
+/* Adds the adapters' deltas to products of x, whose results are adjacent, and replaces these. Does nothing if the model
+ * has no adapters. */
+struct product_result {
 	const char *name;
-	size_t rows;
+	struct value **y;
 };
 
-void build_deltas(struct builder *b, const struct packed *x, const struct product_rows *products, size_t n,
-	struct buffer y);
+void build_deltas(struct builder *b, struct value *x, const struct product_result *products, size_t n);
 
-/* A product with a separate matrix for each head: o.n elements, o.step apart, give `rows` elements, to_step apart. */
-void build_by_head(struct builder *b, const char *name, struct op_head_rows o, size_t rows, struct buffer to,
-	size_t to_step);
+/* A product with a separate matrix for each head: n elements of x for each of `heads` heads, `step` apart, give `rows`
+ * elements of y, to_step apart. */
+struct by_head {
+	struct value *x;
+	size_t heads, n, step;
+	struct value *y;
+	size_t rows, to_step;
+};
+
+void build_by_head(struct builder *b, const char *name, struct by_head h);
+
+/* f(gate) · up, n elements, by the tensors of these names, or f(up). If there is no tensor `gate`, `up` has the rows of
+ * both. */
+struct value *build_gated_by(struct builder *b, struct value *x, const char *gate, const char *up, size_t n,
+	enum unary f);
+struct value *build_ungated_by(struct builder *b, struct value *x, const char *up, size_t n, enum unary f);
+
+/* The memory to route rows to n experts, `used` each: *shared, which is allocated by the first call. It is the routing
+ * of the op that is appended next. NULL after a failure. */
+struct routing *build_routing(struct builder *b, struct routing **shared, size_t n, size_t used);
+
+/* Packs x for the experts that its rows are routed to, and begins products by their matrices. */
+struct op_product build_expert_products(struct builder *b, const char *name, struct value *x,
+	struct op_expert_rows o);
 
 /* ---- rows ---- */
 
-/* Packed rows of k elements, which an op still has to fill. */
-struct packed *build_packed(struct builder *b, size_t k, enum slot slot);
+/* Appends o, which makes `out` of `in`. Returns out. */
+struct value *build_rows(struct builder *b, const char *name, struct op_rows o, struct value *in, struct value *out);
 
-/* Appends o, which packs its result in o->packed. */
-struct op *build_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot);
+/* The same with its result as an output of the op. */
+struct value *build_rows_shown(struct builder *b, const char *name, struct op_rows o, struct value *in,
+	struct value *out);
 
-/* Packs rows of n elements as they are. */
-struct packed *build_pack(struct builder *b, const char *name, struct buffer x, size_t n, enum slot slot);
+/* Norms x in place. */
+struct value *build_norm_rows(struct builder *b, const char *name, struct value *x);
 
-/* Packs rows for the experts that they are routed to. */
-struct packed *build_expert_rows(struct builder *b, const char *name, struct op_expert_rows o);
+/* Copies a row's elements to another value, which may be part of a wider one. */
+void build_copy_into(struct builder *b, const char *name, struct value *from, struct value *to);
 
-/* Norms rows of n elements in place. */
-void build_norm_rows(struct builder *b, const char *name, struct buffer x, size_t n);
+/* Separates rows that are interleaved head by head: each head has n elements of every part in turn; n: elements of the
+ * part divided by heads. */
+void build_deinterleave(struct builder *b, const char *name, struct value *from, size_t heads, size_t parts,
+	struct value *const part[]);
 
-/* Copies n elements of each row. */
-void build_copy(struct builder *b, const char *name, struct buffer from, struct buffer to, size_t n);
+/* The RMS norm of x with weight[n] / divisor. */
+struct value *build_scaled_norm(struct builder *b, struct value *x, const char *name, const float *weight,
+	float divisor);
 
-/* Separates rows that are interleaved head by head: each head has n elements of every part in turn. */
-struct interleaved {
-	size_t n;
-	struct buffer to;               /* the part's rows, [heads][n] */
-};
+/* ---- state ---- */
 
-void build_deinterleave(struct builder *b, const char *name, struct buffer from, size_t heads, size_t parts,
-	const struct interleaved part[]);
-
-/* The RMS norm of x with weight[n_embd] / divisor, packed. No branch may be pending. */
-struct packed *build_scaled_norm(struct builder *b, const char *name, const float *weight, float divisor);
-
-/* Adds the pending branch to x at once. */
-void build_add_branch(struct builder *b);
-
-/* Call after a mixer other than attention; `made` is its result, n elements. In the last layer, unless attention
- * follows, this moves the wanted rows to the front and drops the others. */
-void build_mixed(struct builder *b, struct buffer made, size_t n);
-
-/* Reserve space in the segment for this layer: `bytes` for each recent row; `floats` of recurrent state. They return
- * the offset for segment_row() and segment_state(). */
+/* Reserve space in the segment for this layer: `bytes` for each recent row; `floats` of recurrent state, which each row
+ * replaces if `current`. They return the offset for segment_row() and segment_state(). */
 size_t build_ring(struct builder *b, size_t bytes);
-size_t build_state(struct builder *b, size_t floats);
+size_t build_state(struct builder *b, size_t floats, int current);
 
-/* Adds n to *size, the size of a part of segments. Returns the old value: where the n begin. */
-size_t build_reserve(struct builder *b, size_t *size, size_t n);
-
-/* Convolution of n channels, then silu, in place. */
-void build_convolve(struct builder *b, const char *name, struct buffer x, size_t n);
-
-/* The same with `taps` taps, `apart` positions apart. */
-void build_convolve_apart(struct builder *b, const char *name, struct buffer x, size_t n, size_t taps, size_t apart);
-
-/* Appends the ops of linear attention, and reserves their space in the segment. */
-void build_linear(struct builder *b, struct op_linear *o);
+/* Whether the layer belongs to this plan. Those of other plans are built, too, so that it is known what flows between
+ * them; they have no state. */
+int build_present(const struct builder *b);
 
 /* ---- several residual streams ---- */
 
 /* What a kind of streams does differently from a single stream; NULL: nothing. */
 struct stream_kind {
-	void (*open)(struct builder *b);        /* after the embedding: makes all streams from the first, in x */
-	struct packed *(*read)(struct builder *b, const char *norm);    /* replaces build_norm(): returns what a part
-					 * reads, normed and packed */
-	void (*update)(struct builder *b);      /* adds the pending branch */
-	void (*unite)(struct builder *b, struct buffer x);      /* makes what the head reads, in the first stream of
-					 * x */
+	void (*open)(struct builder *b);        /* after the embedding: makes all streams from the first */
+	struct value *(*read)(struct builder *b, const char *norm);     /* what a part of a layer reads */
+	void (*add)(struct builder *b, struct value *branch);           /* adds a branch to the streams */
+	struct value *(*unite)(struct builder *b, struct value *all);   /* what the head reads */
 };
 
-/* Sets all streams to the embedding. */
-void hyper_open(struct builder *b);
-
-/* ---- attention ---- */
+/* ---- the embedding and the encoder ---- */
 
 /* The encoder's ops, from the embedding to the K and V of all cross-attention. */
 void build_encoder(struct builder *b);
 
-/* The embedding, from ids to x. */
+/* The embedding, from ids to b->x. */
 void build_embed(struct builder *b);
 
+/* ---- attention ---- */
+
+/* Room for q, k and v side by side. */
+struct qkv build_qkv_room(struct builder *b, size_t q, size_t k, size_t v);
+
 /* The layer's attention, still without offsets. */
-struct op_attention build_attention_of(struct builder *b);
+struct op_attention build_attention_of(struct builder *b, struct qkv x);
 
 /* Reserves space for the K and V of o in the segment; place: where b->kv_offsets keeps the offset. */
 void build_place_kv(struct builder *b, struct op_attention *o, size_t place);
 
-/* Where q of all heads is, then k, then v. */
-struct buffer build_qkv_buffer(const struct builder *b);
-
-/* Gates of attention's result by attn_gate, from packed rows, if the layer has them. */
-void build_gates(struct builder *b, struct packed *x);
+/* Gates of attention's result by attn_gate, if the layer has them; otherwise NULL. */
+struct value *build_gates(struct builder *b, struct value *x);
 
 /* The rotations of this spec. Their angles are computed before the first use. every: see struct rope. */
 const struct rope *build_rope(struct builder *b, const struct rope_spec *spec, size_t every);
 
-/* build_grouped() reserves n floats in what segments keep of each group of `ratio` positions; *offset is where they
- * begin. build_lay_out_groups(), called after all layers, places the groups in extents. */
-struct grouped *build_grouped(struct builder *b, size_t ratio, size_t n, size_t *offset);
+/* What segments keep of each group of `ratio` positions for this layer: n floats, from `offset` on. */
+struct kept_groups {
+	const struct grouped *in;       /* NULL: nothing */
+	size_t offset;
+};
+
+struct kept_groups build_grouped(struct builder *b, size_t ratio, size_t n);
+
+/* Called after all layers: places the groups in extents. */
 void build_lay_out_groups(struct builder *b);
 
-/* Chooses groups for rows x, by low-rank queries q_low, among groups with these keys. */
-void build_choose(struct builder *b, struct packed *x, struct packed *q_low, const struct grouped *keys, size_t offset);
+/* Chooses groups for x, by low-rank queries q_low, among groups with these keys. */
+void build_choose(struct builder *b, struct value *x, struct value *q_low, struct kept_groups keys);
 
 /* The same among positions; computes their keys from x. */
-void build_index(struct builder *b, struct packed *x, struct packed *q_low);
+void build_index(struct builder *b, struct value *x, struct value *q_low);
 
 /* Number of positions that the layer's indexer chooses together. */
 size_t build_chosen_size(const struct builder *b);
 
-/* Attention over compressed rows or chosen positions. K and V must be stored before. */
-void build_attend_groups(struct builder *b, const struct op_attention *a);
+/* Attention over compressed rows, or over chosen positions for the rows that see more than these. K and V must be
+ * stored before. */
+void build_attend_groups(struct builder *b, const struct op_attention *a, struct kept_groups compressed,
+	struct value *out);
 
 /* The ops of attention, from q, k and v to the heads' results. */
-struct buffer build_attend(struct builder *b, enum head_norms norms);
+struct value *build_attend(struct builder *b, struct qkv x, enum head_norms norms, struct kept_groups compressed);
 
-/* Packs the heads' results. In the last layer, only the wanted rows are left from here on. */
-struct packed *build_attended(struct builder *b, struct buffer out);
+/* Applies the gates, or NULL, and a norm to the heads' results. */
+struct value *build_attended(struct builder *b, struct value *out, struct value *gates);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/model/family.h"
+#include "fwd/families/family.h"
 
 struct tensor_name build_name(const struct builder *b, const char *name, const char *suffix)
 {
@@ -24,11 +24,7 @@ struct tensor_name build_name(const struct builder *b, const char *name, const c
 
 void *build_allocate(struct builder *b, size_t size)
 {
-	void *p = b->failed ? NULL : plan_memory(b->plan, 1, size);
-
-	if (!p && !b->failed)
-		b->failed = why(b->w, "out of memory");
-	return p;
+	return graph_memory(&b->graph, size);
 }
 
 /* ---- tensors ---- */
@@ -42,8 +38,8 @@ static void matrices(struct builder *b, const char *name, size_t n, size_t rows,
 {
 	const char *in_file = build_suffix(b, name);
 
-	if (!b->failed && model_matrices(b->model, build_name(b, name, in_file).s, n, rows, cols, out, b->w) < 0)
-		b->failed = -1;
+	if (!build_failed(b) && model_matrices(b->model, build_name(b, name, in_file).s, n, rows, cols, out, b->w) < 0)
+		b->graph.failed = -1;
 }
 
 void build_matrix(struct builder *b, const char *name, size_t rows, size_t cols, struct matrix *out)
@@ -55,8 +51,8 @@ const float *build_table(struct builder *b, const char *name, const char *suffix
 {
 	const float *v = NULL;
 
-	if (!b->failed && model_table(b->model, build_name(b, name, suffix).s, rows, cols, &v, b->w) < 0)
-		b->failed = -1;
+	if (!build_failed(b) && model_table(b->model, build_name(b, name, suffix).s, rows, cols, &v, b->w) < 0)
+		b->graph.failed = -1;
 	return v;
 }
 
@@ -91,6 +87,22 @@ const float *build_tiled(struct builder *b, const float *x, size_t n, size_t tim
 	for (size_t i = 0; y && i < n * times; i++)
 		y[i] = x[i % n];
 	return y;
+}
+
+struct buffer build_constant(struct builder *b, size_t n, float x)
+{
+	float *row = build_allocate(b, n * sizeof *row);
+
+	for (size_t i = 0; row && i < n; i++)
+		row[i] = x;
+	return (struct buffer){ .at = row };    /* stride 0: the same row for all */
+}
+
+float build_number(struct builder *b, const char *name)
+{
+	const float *x = build_vector(b, name, "weight", 1);
+
+	return x ? *x : 0;
 }
 
 void build_unfold(struct builder *b, const char *name, size_t n, size_t rows, size_t cols)
@@ -147,43 +159,62 @@ struct norm build_norm_of(struct builder *b, const char *name, size_t n)
 	return build_norms_of(b, name, 1, n);
 }
 
-/* ---- ops ---- */
+/* ---- values and ops ---- */
 
-struct op *build_append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound,
-	size_t size)
+struct value *build_value(struct builder *b, size_t n)
 {
-	struct plan *p = b->plan;
-	void *copy = build_allocate(b, size);
-	struct op *more;
-
-	if (copy && p->n_ops == b->room) {
-		b->room = 2 * b->room + 64;
-		more = realloc(p->op, b->room * sizeof *more);
-		if (more)
-			p->op = more;
-		else
-			b->failed = why(b->w, "out of memory");
-	}
-	if (b->failed)
-		return NULL;
-	memcpy(copy, bound, size);
-	p->op[p->n_ops] = (struct op){ .kind = kind, .bound = copy, .name = name ? name : kind->name, .layer = b->il,
-		.stack = b->stack, .wanted = b->wanted };
-	return &p->op[p->n_ops++];
+	return graph_value(&b->graph, n, 1);
 }
 
-void build_output(struct op *op, size_t i, const char *suffix, struct buffer from, size_t cols)
+struct value *build_part(struct builder *b, struct value *v, size_t column, size_t n)
 {
-	if (op)
-		op->output[i] = (struct output){ .suffix = suffix, .from = from, .cols = cols };
+	return graph_part(&b->graph, v, column, n);
+}
+
+struct value *build_columns(struct builder *b, struct value *v, size_t column, size_t n)
+{
+	return graph_columns(&b->graph, v->in, v->column + column, n);
+}
+
+struct value *build_streams(struct builder *b)
+{
+	return graph_columns(&b->graph, b->x->in, 0, b->x->in->width);
+}
+
+int build_append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound, size_t size)
+{
+	return graph_append(&b->graph, (struct op){ .kind = kind, .name = name ? name : kind->name, .layer = b->il,
+		.stack = b->stack }, bound, size);
+}
+
+struct op *build_op(struct builder *b, int op)
+{
+	return op == GRAPH_NO_OP ? NULL : &b->plan->op[op];
+}
+
+void build_output(struct builder *b, int op, size_t i, const char *suffix, struct value *v, size_t cols)
+{
+	if (op != GRAPH_NO_OP)
+		b->plan->op[op].output[i] = (struct output){ .suffix = suffix, .from = rows_of(v), .cols = cols };
 }
 
 /* ---- state ---- */
 
-size_t build_reserve(struct builder *b, size_t *size, size_t n)
+int build_present(const struct builder *b)
+{
+	return !b->graph.now_absent;
+}
+
+/* Adds n to the size of a part of segments. Returns where the n begin; 0 in layers of other plans, which have no
+ * states here. */
+static size_t reserve(struct builder *b, size_t *size, size_t n, int kept)
 {
 	size_t at = *size;
 
+	if (!build_present(b)) {
+		b->elsewhere |= kept;
+		return 0;
+	}
 	b->plan->layout = gguf_hash(&n, sizeof n, b->plan->layout);
 	*size += n;
 	return at;
@@ -191,12 +222,23 @@ size_t build_reserve(struct builder *b, size_t *size, size_t n)
 
 size_t build_ring(struct builder *b, size_t bytes)
 {
-	return build_reserve(b, &b->plan->row_bytes, bytes);
+	return reserve(b, &b->plan->row_bytes, bytes, KEPT_RING);
 }
 
-size_t build_state(struct builder *b, size_t floats)
+size_t build_state(struct builder *b, size_t floats, int current)
 {
-	return build_reserve(b, &b->plan->state_floats, (floats + 15) / 16 * 16);
+	b->plan->keeps_current |= current;
+	return reserve(b, &b->plan->state_floats, (floats + 15) / 16 * 16, KEPT_STATE);
+}
+
+struct kept_groups build_grouped(struct builder *b, size_t ratio, size_t n)
+{
+	struct grouped *g = build_present(b) ? b->plan->grouped : b->absent_groups;
+
+	while (g->ratio && g->ratio != ratio)
+		g++;
+	g->ratio = ratio;
+	return (struct kept_groups){ g, reserve(b, &g->floats, n, 0) };
 }
 
 /* ---- products ---- */
@@ -207,42 +249,75 @@ static size_t n_matrices(const struct op_product *o)
 	return o->routing ? o->routing->n : o->heads ? o->heads : 1;
 }
 
-void build_add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t rows,
-	struct buffer y)
+/* The packed rows of x. They are packed by the op that makes x or, if that cannot do it or is set apart, by one of
+ * their own. */
+static struct packed *packed(struct builder *b, struct value *x)
 {
-	if (b->failed)
+	if (x->packer != GRAPH_NO_OP && x->packer < b->apart) {
+		if (!x->repacked)
+			x->repacked = build_part(b, x, 0, x->n);
+		x = x->repacked;
+	}
+	if (x->packer == GRAPH_NO_OP)
+		build_rows(b, "pack", (struct op_rows){ .n = x->n }, x, x);
+	return graph_packed(&b->graph, x);
+}
+
+/* Adds a product of `rows` rows of each matrix. */
+static void add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t rows,
+	struct value *y)
+{
+	if (build_failed(b))
 		return;
 	matrices(b, name, n_matrices(o), rows, o->x->k, &o->w[o->n]);
 	o->scale[o->n] = scale_of(b, name, o->routing ? o->routing->n : 1);
 	o->bias[o->n] = biases(b, name, n_matrices(o), rows);
-	if (b->failed)
+	if (build_failed(b))
 		return;
 	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
 	o->x->wants[o->kind[o->n]] = 1;
-	o->y[o->n++] = y;
+	if (y)
+		o->y[o->n] = rows_of(y);
+	o->n++;
+}
+
+struct op_product build_products_of(struct builder *b, struct value *x)
+{
+	return (struct op_product){ .x = packed(b, x) };
+}
+
+void build_add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide,
+	struct value *y)
+{
+	add_product(b, o, name, wide, y->n, y);
+}
+
+void build_add_logits(struct builder *b, struct op_product *o, const char *name, size_t rows)
+{
+	add_product(b, o, name, NARROW, rows, NULL);
 }
 
 void build_add_parts(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t parts,
-	const struct product_part part[])
+	struct value *const part[])
 {
 	struct op_product whole = { .x = o->x };
 	size_t rows = 0, at = 0;
 
 	for (size_t i = 0; i < parts; i++)
-		rows += part[i].rows;
-	build_add_product(b, &whole, name, wide, rows, part[0].y);
-	for (size_t i = 0; i < parts && !b->failed; i++) {
+		rows += part[i]->n;
+	add_product(b, &whole, name, wide, rows, NULL);
+	for (size_t i = 0; i < parts && !build_failed(b); i++) {
 		struct matrix *w = &o->w[o->n];
 
 		*w = whole.w[0];
 		if (w->data)
 			w->data = (const char *)w->data + at * w->row_bytes;
-		w->rows = part[i].rows;
+		w->rows = part[i]->n;
 		o->scale[o->n] = whole.scale[0];
 		o->bias[o->n] = whole.bias[0] ? whole.bias[0] + at : NULL;
 		o->kind[o->n] = whole.kind[0];
-		o->y[o->n++] = part[i].y;
-		at += part[i].rows;
+		o->y[o->n++] = rows_of(part[i]);
+		at += part[i]->n;
 	}
 }
 
@@ -258,110 +333,122 @@ static const struct matrix *all_matrices(struct builder *b, const struct op_prod
 	return w;
 }
 
-void build_products(struct builder *b, const char *name, const struct op_product *o)
+/* The elements of the results that are side by side, from the first one on. */
+static size_t adjacent(const struct op_product *o)
 {
-	struct op *op = build_append(b, &op_product, name, o, sizeof *o);
-	size_t cols = 0;
+	const struct value *first = o->y[0].value, *y;
+	size_t cols = o->w[0].rows;
+
+	for (size_t i = 1; i < o->n; i++) {
+		y = o->y[i].value;
+		if (y->in == first->in && y->column == first->column + cols)
+			cols += o->w[i].rows;
+	}
+	return cols;
+}
+
+int build_products(struct builder *b, const char *name, const struct op_product *o)
+{
+	int number = build_append(b, &op_product, name, o, sizeof *o);
+	struct op *op = build_op(b, number);
 
 	if (!op)
-		return;
-	for (size_t i = 0; i < o->n; i++)
-		cols += o->w[i].rows;
+		return number;
 	op->weights = n_matrices(o) > 1 ? all_matrices(b, o) : ((const struct op_product *)op->bound)->w;
 	op->n_weights = op->weights ? o->n : 0;
 	op->scratch = b->plan->setup.kernels->product_scratch(o->x->k);
 	if (!o->routing)
-		build_output(op, 0, "", o->y[0], cols);
+		build_output(b, number, 0, "", o->y[0].value, adjacent(o));
+	return number;
 }
 
-void build_product(struct builder *b, struct packed *x, const char *name, enum precision wide, size_t rows,
-	struct buffer y)
+void build_product_into(struct builder *b, struct value *x, const char *name, enum precision wide, struct value *y)
 {
-	struct op_product o = { .x = x };
+	struct op_product o = build_products_of(b, x);
 
-	build_add_product(b, &o, name, wide, rows, y);
+	build_add_product(b, &o, name, wide, y);
 	build_products(b, name, &o);
 }
 
-void build_by_head(struct builder *b, const char *name, struct op_head_rows o, size_t rows, struct buffer to,
-	size_t to_step)
+struct value *build_product(struct builder *b, struct value *x, const char *name, enum precision wide, size_t rows)
 {
-	struct op_product p = { .heads = o.heads, .step = to_step };
+	struct value *y = build_value(b, rows);
 
-	p.x = o.packed = build_packed(b, o.n, SLOT_EXPERTS);
-	if (!o.packed)
-		return;
-	o.packed->experts = o.packed->used = o.heads;
-	for (int kind = 0; kind < ACTS_KINDS; kind++)
-		o.packed->by_expert[kind] = build_allocate(b, o.heads * sizeof *o.packed->by_expert[kind]);
-	build_append(b, &op_head_rows, "head_rows", &o, sizeof o);
-	build_add_product(b, &p, name, WIDE, rows, to);
+	build_product_into(b, x, name, wide, y);
+	return y;
+}
+
+void build_by_head(struct builder *b, const char *name, struct by_head h)
+{
+	struct op_head_rows rows = { .in = rows_of(h.x), .heads = h.heads, .n = h.n, .step = h.step,
+		.packed = graph_packed_apart(&b->graph, h.n, h.heads, h.heads) };
+	struct op_product p = { .x = rows.packed, .heads = h.heads, .step = h.to_step };
+
+	build_append(b, &op_head_rows, "head_rows", &rows, sizeof rows);
+	add_product(b, &p, name, WIDE, h.rows, h.y);
 	build_products(b, name, &p);
 }
 
 /* ---- rows ---- */
 
-struct packed *build_packed(struct builder *b, size_t k, enum slot slot)
+static int append_rows(struct builder *b, const char *name, struct op_rows *o, struct value *in, struct value *out)
 {
-	struct packed *packed = build_allocate(b, sizeof *packed);
-
-	if (packed) {
-		*packed = (struct packed){ .k = k, .slot = slot, .next = b->plan->packed };
-		b->plan->packed = packed;
-	}
-	return packed;
-}
-
-struct op *build_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot)
-{
-	o->packed = build_packed(b, o->n, slot);
-	if (o->packed)
-		o->packed->rows = o->out;
+	o->n = out->n;
+	o->in = rows_of(in);
+	o->out = rows_of(out);
 	return build_append(b, &op_rows, name, o, sizeof *o);
 }
 
-struct packed *build_pack(struct builder *b, const char *name, struct buffer x, size_t n, enum slot slot)
+struct value *build_rows(struct builder *b, const char *name, struct op_rows o, struct value *in, struct value *out)
 {
-	struct op_rows o = { .n = n, .in = x, .out = x };
-
-	build_packing(b, name, &o, slot);
-	return o.packed;
+	append_rows(b, name, &o, in, out);
+	return out;
 }
 
-struct packed *build_low_rank(struct builder *b, struct packed *x, const char *name, size_t n)
+struct value *build_rows_shown(struct builder *b, const char *name, struct op_rows o, struct value *in,
+	struct value *out)
 {
-	struct buffer low = buffer_with(b->plan->wide, n);
-
-	build_product(b, x, name, NARROW, n, low);
-	return build_pack(b, "low_rank_pack", low, n, SLOT_BRANCH);
+	build_output(b, append_rows(b, name, &o, in, out), 0, "", out, out->n);
+	return out;
 }
 
-void build_norm_rows(struct builder *b, const char *name, struct buffer x, size_t n)
+struct value *build_norm_rows(struct builder *b, const char *name, struct value *x)
 {
-	struct op_rows o = { .n = n, .in = x, .out = x, .norm = build_norm_of(b, name, n) };
+	struct op_rows o = { .norm = build_norm_of(b, name, x->n) };
 
-	build_append(b, &op_rows, name, &o, sizeof o);
+	return build_rows(b, name, o, x, build_part(b, x, 0, x->n));
 }
 
-void build_copy(struct builder *b, const char *name, struct buffer from, struct buffer to, size_t n)
+struct value *build_low_rank(struct builder *b, struct value *x, const char *first, size_t rank, const char *second)
 {
-	struct op_copy o = { .copies = 1, .copy = { { .from = from, .to = to, .heads = 1, .n = n } } };
+	return build_branch(b, build_product(b, x, first, NARROW, rank), second);
+}
+
+void build_copy_into(struct builder *b, const char *name, struct value *from, struct value *to)
+{
+	struct op_copy o = { .copies = 1, .copy = { { .from = rows_of(from), .to = rows_of(to), .heads = 1,
+		.n = to->n } } };
 
 	build_append(b, &op_copy, name, &o, sizeof o);
 }
 
-void build_deinterleave(struct builder *b, const char *name, struct buffer from, size_t heads, size_t parts,
-	const struct interleaved part[])
+struct value *build_copy(struct builder *b, const char *name, struct value *x)
+{
+	struct value *y = build_value(b, x->n);
+
+	build_copy_into(b, name, x, y);
+	return y;
+}
+
+void build_deinterleave(struct builder *b, const char *name, struct value *from, size_t heads, size_t parts,
+	struct value *const part[])
 {
 	struct op_copy o = { .copies = parts };
-	size_t step = 0;
+	size_t step = from->n / heads, at = 0;
 
-	for (size_t i = 0; i < parts; i++)
-		step += part[i].n;
-	for (size_t i = 0; i < parts; i++) {
-		o.copy[i] = (struct copy){ .from = from, .to = part[i].to, .heads = heads, .n = part[i].n,
-			.from_step = step, .to_step = part[i].n };
-		from.at += part[i].n;
-	}
+	for (size_t i = 0; i < parts; at += part[i++]->n / heads)
+		o.copy[i] = (struct copy){ .from = rows_of(build_part(b, from, at, from->n - at)),
+			.to = rows_of(part[i]), .heads = heads, .n = part[i]->n / heads, .from_step = step,
+			.to_step = part[i]->n / heads };
 	build_append(b, &op_copy, name, &o, sizeof o);
 }

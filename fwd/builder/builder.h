@@ -1,15 +1,10 @@
-/* builder: appends the ops of a model to its plan. Each call looks its tensors up by their names in the file and checks
- * their shapes. Errors are sticky: after a failure the calls do nothing, and build_plan() reports it.
+/* builder: the vocabulary in which a family describes its layers. Each call appends an op to the plan and returns the
+ * value that the op makes: rows of floats, which products read in packed form (graph.h). It looks its tensors up by
+ * their names in the file and checks their shapes. Errors are sticky: after a failure the calls do nothing, and
+ * build_plan() reports it.
  *
- * build_plan() appends the embedding, calls family->layer() for each layer of the plan, and appends the head. The
- * builder adds "blk.N." and ".weight" to names.
- *
- * x is the residual stream. Norms, activations and attention return their rows packed, as products read them. Packed
- * rows are valid until the next norm (those of a norm), or the next activation or attention (those of the others).
- *
- * build_branch() makes a branch, which is then pending: the next norm, attention or branch adds it to x. If attention
- * and feed-forward part both read the same norm (a parallel residual), attention must come last: in the last layer it
- * leaves only the wanted rows, so rows packed before it can no longer be read.
+ * build_plan() appends the embedding, calls family->layer() for each layer, and appends the head. The builder adds
+ * "blk.N." and ".weight" to names.
  *
  * To add a family: write a struct family, and a layer function of the calls below if it needs one, in a file of
  * fwd/families; list a new file's table in families.c and its name in the Makefile; add its row to
@@ -18,10 +13,11 @@
 #ifndef BUILDER_H
 #define BUILDER_H
 
-#include "fwd/model/family.h"
-#include "fwd/plan/plan.h"
+#include "fwd/families/family.h"
+#include "graph.h"
 
 struct builder {
+	struct graph graph;
 	struct plan *plan;
 	struct model *model;
 	const struct stream_kind *streams;      /* the family's; for a single stream, one without functions */
@@ -31,24 +27,25 @@ struct builder {
 	enum sight sight;               /* of the layer's attention */
 	const float *biases;            /* by distance, of the latest layer that has its own (struct attend) */
 	struct why *w;
-	int failed;                     /* 0 or -1 */
-	size_t room;                    /* that the table of ops has space for */
-	int routed;                     /* rows that adapters were last chosen for: 0: none, 1: all, 2: the wanted */
-	int wanted;                     /* the last attention is done: ops act on the wanted rows only */
-	int pending;                    /* a branch has not been added to x yet; before it is, */
-	struct norm post;               /* it is normed, */
-	float branch_scale;             /* and multiplied by this (0: 1); */
-	float sum_scale;                /* afterwards x is multiplied by this (0: not) */
-	struct {                        /* compressed rows of the current layer */
-		const struct grouped *kept;
-		size_t offset;
-	} compressed;
-	const struct op_hyper *gathered;        /* how the current part reads the streams (kinds.h) */
+	int apart;                      /* ops before this one are not merged with later ones */
+	struct value *x;                /* the residual stream, or the first of several */
+	struct value *carried;          /* what the family carries from layer to layer besides it; or NULL */
+	struct value *per_layer;        /* the inputs of all layers (Gemma 3n and 4) */
+	const struct op_hyper *gathered;        /* how the branch of the current part is added to several streams */
+	struct value *chosen;           /* what the indexer of the latest layer with one chose */
+	struct routing *experts, *adjugates, *adapters; /* memory that all layers share; NULL: not yet allocated */
+	const uint16_t *switched;       /* [n_vocab]: the adapter that each id switches on; 0: none */
+	size_t routed;                  /* the layer in which rows were last routed to adapters */
+	struct grouped absent_groups[GROUPINGS];        /* in place of the plan's, for layers of other plans */
+	int elsewhere;                  /* a set of enum kept: what layers of other plans keep in their states */
+	size_t window;                  /* largest window of any layer with K and V, in positions */
 	struct kv_offset {
 		size_t at[KV_TYPES];
 	} *kv_offsets;                  /* where K and V are in the segment: [n_layer] of layers, [n_layer] of
 					 * cross-attention, then one for all layers of the encoder */
 };
+
+enum kept { KEPT_RING = 1, KEPT_STATE = 2, KEPT_CURRENT = 4 };
 
 /* Builds the plan of some layers of a model, with all weights and buffers bound. NULL with a one-line reason on
  * failure. */
@@ -60,91 +57,72 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
  * ignores them.) */
 int build_has(const struct builder *b, const char *name);
 
-/* Adds the pending branch, then norms x and packs the result. name "": packs x itself. */
-struct packed *build_norm(struct builder *b, const char *name);
+/* The one element of NAME.weight; 0 after a failure. */
+float build_number(struct builder *b, const char *name);
 
-/* The same, but without adding the pending branch. */
-struct packed *build_norm_beside(struct builder *b, const char *name);
+/* Returns x normed by the norm NAME; x itself if NAME is "". */
+struct value *build_norm(struct builder *b, struct value *x, const char *name);
 
-/* Adds the pending branch, then replaces x by its norm, with weights NAME of the whole model. */
-void build_norm_stream(struct builder *b, const char *name);
+/* What a part of a layer reads: the residual stream, or a combination of several, normed by NAME. */
+struct value *build_read(struct builder *b, const char *name);
 
-/* Computes q, k and v from packed rows, by attn_q, attn_k and attn_v, or by one matrix attn_qkv, which has their rows
- * in this order. */
-void build_qkv(struct builder *b, struct packed *x);
+/* The same by weights NAME of the whole model. */
+struct value *build_norm_of_model(struct builder *b, struct value *x, const char *name);
 
-/* The same for q alone, in a layer that reads the K and V of another. */
-void build_q(struct builder *b, struct packed *x);
+/* How a branch is added to the residual stream: x = after · (x + residual_scale · scale · norm(branch)). Zeros: no
+ * norm, and factors of 1. */
+struct sum {
+	const char *norm;
+	float scale, after;
+};
 
-/* The indexer chooses, for packed rows, the groups of layer->ratio positions that the following attention sees. The key
- * of a group is the mean of its positions' keys. Where each head chooses for one KV head, positions keep their own
- * keys. */
-void build_index_groups(struct builder *b, struct packed *x);
+/* Adds a branch to the residual stream, or to all of several. */
+void build_add(struct builder *b, struct value *branch, struct sum sum);
 
-/* Attention: norms and rotates q and k if the layer does, stores K and V, attends. Returns the result, packed. */
-struct packed *build_attention(struct builder *b, enum head_norms norms);
+/* Adds scale · y to the residual stream; y keeps its rows. */
+void build_add_scaled(struct builder *b, const char *name, struct value *y, float scale);
 
-/* The same by latent attention (model.h), all of it from packed rows. */
-struct packed *build_latent_attention(struct builder *b, struct packed *x);
+/* Adds a vector of the whole model, whose name has no suffix, to the residual stream. */
+void build_add_constant(struct builder *b, const char *name);
 
-/* Compressed attention (model.h) from packed rows. */
-struct packed *build_compressed_attention(struct builder *b, struct packed *x);
+/* Returns scale · (x + y) in place of x. y keeps its rows. */
+struct value *build_sum(struct builder *b, const char *name, struct value *x, struct value *y, float scale);
+
+struct value *build_copy(struct builder *b, const char *name, struct value *x);
+
+/* A branch: NAME.weight · x, n_embd elements. */
+struct value *build_branch(struct builder *b, struct value *x, const char *name);
+
+/* Returns second · (first · x), with `rank` elements between the two. */
+struct value *build_low_rank(struct builder *b, struct value *x, const char *first, size_t rank, const char *second);
+
+/* Queries, keys and values of all heads, and the gates of their results. */
+struct qkv {
+	struct value *q, *k, *v;        /* k and v NULL: those of an earlier layer; v NULL: within the keys */
+	struct value *gates;            /* NULL: none */
+};
+
+/* Computes q, k and v by attn_q, attn_k and attn_v, or by one matrix attn_qkv, which has their rows in this order.
+ * Where the layer reads the K and V of another, q alone. */
+struct qkv build_qkv(struct builder *b, struct value *x);
+
+/* Attention: norms and rotates q and k if the layer does, stores K and V, attends, and applies the gates. */
+struct value *build_attention(struct builder *b, struct qkv x, enum head_norms norms);
+
+/* The indexer chooses the groups of layer->ratio positions that the following attention sees. The key of a group is the
+ * mean of its positions' keys. Where each head chooses for one KV head, positions keep their own keys. */
+void build_index_groups(struct builder *b, struct value *x);
+
+/* Latent attention, and compressed attention (model.h), all of it from x. */
+struct value *build_latent_attention(struct builder *b, struct value *x);
+struct value *build_compressed_attention(struct builder *b, struct value *x);
 
 /* Before the attention of a layer of a model with an encoder: the biases by distance are those of attn_rel_b or, if the
  * layer lacks it, of the layer before. */
 void build_biases(struct builder *b);
 
-/* Attention to the encoder's result, by tensors cross_attn_*. Returns the result, packed. */
-struct packed *build_cross_attention(struct builder *b, struct packed *x);
-
-/* A gated short convolution of packed rows. Returns the result, packed. */
-struct packed *build_convolution(struct builder *b, struct packed *x);
-
-/* A gated delta net, or Kimi delta attention, of packed rows. Returns the gated result, packed. */
-struct packed *build_delta(struct builder *b, struct packed *x);
-struct packed *build_kda(struct builder *b, struct packed *x);
-
-/* Lightning attention of packed rows. Returns the normed and gated result, packed. */
-struct packed *build_lightning(struct builder *b, struct packed *x);
-
-/* A state space of packed rows. Returns the gated result, packed. */
-struct packed *build_mamba(struct builder *b, struct packed *x);
-struct packed *build_mamba2(struct builder *b, struct packed *x);
-struct packed *build_mamba_plamo2(struct builder *b, struct packed *x);
-
-/* For a layer without a mixer: if it is the last, only the wanted rows are left from here on. */
-void build_unmixed(struct builder *b);
-
-/* Returns NAME.weight[n × ...] · x, packed. */
-struct packed *build_low_rank(struct builder *b, struct packed *x, const char *name, size_t n);
-
-/* The branch = NAME.weight · x, n_embd elements. It is pending from here on. */
-void build_branch(struct builder *b, struct packed *x, const char *name);
-
-/* Adds the pending branch, then multiplies x by the one element of NAME.weight. */
-void build_scale(struct builder *b, const char *name);
-
-/* Adds the pending branch, then x += plan->carried times the one element of NAME.weight. */
-void build_add_carried(struct builder *b, const char *name);
-
-/* x += a vector of the whole model, whose name has no suffix. */
-void build_add_constant(struct builder *b, const char *name);
-
-/* HRM: adds the pending branch; then x = norm(x), without weights, + the carried result of the other stack. replace:
- * norm(x) is carried from here on. */
-void build_add_other(struct builder *b, int replace);
-
-/* x += the result of the last norm. */
-void build_add_normed(struct builder *b);
-
-/* x = the result of the last norm. */
-void build_take_normed(struct builder *b);
-
-/* The pending branch will be multiplied by this before it is added. */
-void build_branch_scale(struct builder *b, float scale);
-
-/* x will be multiplied by this after the pending branch is added. */
-void build_sum_scale(struct builder *b, float scale);
+/* Attention to the encoder's result, by tensors cross_attn_*. */
+struct value *build_cross_attention(struct builder *b, struct value *x);
 
 /* Kinds of residual streams for family->streams: AltUp, hyper-connections, hyper-connections with a gate for each
  * element, attention residuals, gated attention residuals (plan/kinds.h). */
@@ -158,41 +136,28 @@ void build_gated_attn_res(struct builder *b);
 /* Adds the embeddings of the last ids to all streams. */
 void build_ngrams(struct builder *b);
 
-/* AltUp. build_predict(): x becomes the prediction for the first stream. build_correct(): corrects all streams from x
- * and the pending branch, and returns the first one, scaled and packed. build_spread(): adds the branch to the other
- * streams. */
-void build_predict(struct builder *b);
-struct packed *build_correct(struct builder *b);
-void build_spread(struct builder *b);
+/* AltUp. build_predict(): x becomes the prediction for the first stream; returns the predictions for all.
+ * build_correct(): corrects all streams from x and their predictions, and returns the first one, scaled.
+ * build_spread(): adds a branch, normed by NAME, to the other streams. */
+struct value *build_predict(struct builder *b);
+struct value *build_correct(struct builder *b, struct value *predicted);
+void build_spread(struct builder *b, struct value *branch, const char *name);
 
-/* The branch = the layer's own input (model->n_per_layer elements), gated by packed rows. It will be normed before it
- * is added. */
-void build_per_layer(struct builder *b, struct packed *x);
+/* A branch: the layer's own input (model->n_per_layer elements), gated by a product of x. */
+struct value *build_per_layer(struct builder *b, struct value *x);
 
-/* Norms the branch and packs it. */
-struct packed *build_norm_branch(struct builder *b, const char *name);
+/* f(ffn_gate) · ffn_up, or f(ffn_up), of x. Without ffn_gate, ffn_up has the rows of both. */
+struct value *build_gated(struct builder *b, struct value *x, enum unary f);
+struct value *build_ungated(struct builder *b, struct value *x, enum unary f);
 
-/* The pending branch will be normed before it is added. */
-void build_post_norm(struct builder *b, const char *name);
+/* The router's logits. */
+struct value *build_router(struct builder *b, struct value *x);
 
-/* f(ffn_gate) · ffn_up, or f(ffn_up), of packed rows; packed. Without ffn_gate, ffn_up has the rows of both. */
-struct packed *build_gated(struct builder *b, struct packed *x, enum unary f);
-struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f);
-
-/* Computes the router's logits from packed rows. Only needed if they are not those that the experts read: otherwise
- * build_experts() does it. */
-void build_router(struct builder *b, struct packed *x);
-
-/* build_experts_aside() applies the mixture of experts to the rows of the last norm, packed in x, and keeps the result.
- * build_add_aside() adds it to the pending branch, that of the dense part, and multiplies the sum by scale. */
-void build_experts_aside(struct builder *b, struct packed *x, enum unary f);
-void build_add_aside(struct builder *b, float scale);
+/* A branch: the mixture of experts of x, chosen by these logits; NULL: the router's for x. */
+struct value *build_experts(struct builder *b, struct value *x, struct value *logits, enum unary f);
 
 /* Gemma 4's branch: the result of a feed-forward part plus that of a mixture of experts, each with norms of its own. */
-void build_beside_experts(struct builder *b, enum unary f);
-
-/* The branch = the mixture of experts of the rows of the last norm, packed in x. */
-void build_experts(struct builder *b, struct packed *x, enum unary f);
+struct value *build_beside_experts(struct builder *b, enum unary f);
 
 /* The layer that most families have, in decoder.c. */
 void decoder_layer(struct builder *b, size_t il);

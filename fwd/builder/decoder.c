@@ -1,71 +1,66 @@
 /* The layer that most families share: attention, then a feed-forward part or a mixture of experts; or both in parallel.
  * struct decoder has its options. */
 #include "builder.h"
-#include "fwd/model/family.h"
+#include "compressed.h"
+#include "fwd/families/family.h"
 
 static const char *or(const char *name, const char *usual)
 {
 	return name ? name : usual;
 }
 
-/* The branches that mix positions, all made from x. Attention must be last, because in the last layer it leaves only
- * the wanted rows. */
-static void mix(struct builder *b, struct packed *x)
+/* Attention's branch, of the kind that the model has. */
+static struct value *attend(struct builder *b, struct value *x)
 {
-	static const struct {
-		enum mixer mixer;
-		struct packed *(*build)(struct builder *b, struct packed *x);
-		const char *out;
-	} recurrent[] = {
-		{ MIXER_CONVOLUTION, build_convolution, "shortconv.out_proj" }, { MIXER_DELTA, build_delta, "ssm_out" },
-		{ MIXER_KDA, build_kda, "attn_output" }, { MIXER_MAMBA, build_mamba, "ssm_out" },
-		{ MIXER_MAMBA2, build_mamba2, "ssm_out" }, { MIXER_PLAMO2, build_mamba_plamo2, "ssm_out" },
-	};
-	const struct decoder *d = &b->model->family->decoder;
-
-	for (size_t i = 0; i < sizeof recurrent / sizeof *recurrent; i++)
-		if (b->layer->mixers & recurrent[i].mixer)
-			build_branch(b, recurrent[i].build(b, x), recurrent[i].out);
-	if (b->layer->mixers & MIXER_PRODUCT) {
-		build_branch(b, x, "attn_output");
-		build_unmixed(b);
-	}
-	if (b->layer->mixers & MIXER_ATTENTION && b->model->compressed.rank_q)
-		build_branch(b, build_compressed_attention(b, x), "attn_output_b");
-	else if (b->layer->mixers & MIXER_ATTENTION && b->layer->latent.rank)
-		build_branch(b, build_latent_attention(b, x), "attn_output");
-	else if (b->layer->mixers & MIXER_ATTENTION) {
-		if (b->layer->sparse)
-			build_index_groups(b, x);
-		build_qkv(b, x);
-		build_branch(b, build_attention(b, d->heads), "attn_output");
-		build_branch_scale(b, b->model->attn_out_scale);
-	}
-	if (d->post_norms)
-		build_post_norm(b, "post_attention_norm");
+	if (compressed_of(b->model)->rank_q)
+		return build_branch(b, build_compressed_attention(b, x), "attn_output_b");
+	if (b->layer->latent.rank)
+		return build_branch(b, build_latent_attention(b, x), "attn_output");
+	if (b->layer->sparse)
+		build_index_groups(b, x);
+	return build_branch(b, build_attention(b, build_qkv(b, x), b->model->family->decoder.heads), "attn_output");
 }
 
-static void feed_forward(struct builder *b, struct packed *x)
+/* Adds the branches that mix positions, all made from x. If the family norms branches, it is the last one. */
+static void mix(struct builder *b, struct value *x)
+{
+	const struct layer *l = b->layer;
+	struct sum sum = { .norm = b->model->family->decoder.post_norms ? "post_attention_norm" : NULL };
+
+	if (l->mixer)
+		build_add(b, l->mixer->build(b, x), l->attends ? (struct sum){ .norm = NULL } : sum);
+	if (!l->attends)
+		return;
+	sum.scale = b->model->attn_out_scale;
+	build_add(b, attend(b, x), sum);
+}
+
+static struct value *feed_forward(struct builder *b, struct value *x, struct value *logits)
 {
 	const struct decoder *d = &b->model->family->decoder;
 
 	if (b->layer->experts)
-		build_experts(b, x, d->f);
-	else
-		build_branch(b, d->ungated ? build_ungated(b, x, d->f) : build_gated(b, x, d->f), "ffn_down");
-	if (d->post_norms)
-		build_post_norm(b, "post_ffw_norm");
+		return build_experts(b, x, logits, d->f);
+	return build_branch(b, d->ungated ? build_ungated(b, x, d->f) : build_gated(b, x, d->f), "ffn_down");
 }
 
+/* How the result of the feed-forward part is added. */
+static struct sum of_feed_forward(const struct builder *b)
+{
+	return (struct sum){ .norm = b->model->family->decoder.post_norms ? "post_ffw_norm" : NULL };
+}
+
+/* Both parts read the stream as it is before the layer. */
 static void parallel_layer(struct builder *b, const char *attn_norm, const char *ffn_norm)
 {
-	struct packed *x = build_norm(b, build_has(b, ffn_norm) ? ffn_norm : attn_norm);
+	struct value *x = build_norm(b, b->x, build_has(b, ffn_norm) ? ffn_norm : attn_norm);
+	struct value *branch = feed_forward(b, x, NULL);
 
-	feed_forward(b, x);
 	if (build_has(b, ffn_norm))
-		x = build_norm_beside(b, attn_norm);
+		x = build_norm(b, b->x, attn_norm);
 	else if (build_has(b, "attn_norm_2"))
-		x = build_norm_beside(b, "attn_norm_2");
+		x = build_norm(b, b->x, "attn_norm_2");
+	build_add(b, branch, of_feed_forward(b));
 	mix(b, x);
 }
 
@@ -73,17 +68,16 @@ void decoder_layer(struct builder *b, size_t il)
 {
 	const struct decoder *d = &b->model->family->decoder;
 	const char *attn_norm = or(d->attn_norm, "attn_norm"), *ffn_norm = or(d->ffn_norm, "ffn_norm");
+	struct value *logits = NULL;
 
 	if (b->model->parallel || (d->parallel && !build_has(b, ffn_norm))) {
 		parallel_layer(b, attn_norm, ffn_norm);
 		return;
 	}
 	if (d->routes_input && b->layer->experts)
-		build_router(b, build_norm(b, ""));
-	if (b->layer->mixers)
-		mix(b, build_norm(b, attn_norm));
-	else
-		build_unmixed(b);
+		logits = build_router(b, b->x);
+	if (b->layer->mixer || b->layer->attends)
+		mix(b, build_read(b, attn_norm));
 	if (b->layer->n_ff || b->layer->experts)
-		feed_forward(b, build_norm(b, ffn_norm));
+		build_add(b, feed_forward(b, build_read(b, ffn_norm), logits), of_feed_forward(b));
 }

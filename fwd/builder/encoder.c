@@ -37,29 +37,31 @@ void build_biases(struct builder *b)
 	}
 }
 
-struct packed *build_cross_attention(struct builder *b, struct packed *x)
+struct value *build_cross_attention(struct builder *b, struct value *x)
 {
-	struct packed *out;
+	struct qkv a = { .q = NULL };
 
 	model_ignore(b->model, build_name(b, "cross_attn_rel_b", "weight").s);  /* some files have it; all ignore it */
-	build_product(b, x, "cross_attn_q", WIDE, b->layer->n_head * b->layer->dim_k, build_qkv_buffer(b));
+	a.q = build_product(b, x, "cross_attn_q", WIDE, b->layer->n_head * b->layer->dim_k);
 	b->sight = SIGHT_CROSS;
-	out = build_attention(b, HEADS_PLAIN);
+	x = build_attention(b, a, HEADS_PLAIN);
 	b->sight = SIGHT_ANSWER;
-	return out;
+	return x;
 }
 
 /* Computes the current layer's K and V of cross-attention from the encoder's result, and stores them. */
-static void store_cross(struct builder *b, struct packed *x)
+static void store_cross(struct builder *b, struct value *x)
 {
 	const struct layer *l = b->layer;
-	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k, v = l->n_head_kv * l->dim_v;
-	struct op_product o = { .x = x };
-	struct op_attention a = build_attention_of(b);
+	struct qkv kv = build_qkv_room(b, 0, l->n_head_kv * l->dim_k, l->n_head_kv * l->dim_v);
+	struct op_product o = build_products_of(b, x);
+	struct op_attention a;
 
-	build_add_product(b, &o, "cross_attn_k", WIDE, k, buffer_at(a.qkv, q));
-	build_add_product(b, &o, "cross_attn_v", WIDE, v, buffer_at(a.qkv, q + k));
+	build_add_product(b, &o, "cross_attn_k", WIDE, kv.k);
+	build_add_product(b, &o, "cross_attn_v", WIDE, kv.v);
 	build_products(b, "cross_attn_kv", &o);
+	kv.q = NULL;
+	a = build_attention_of(b, kv);
 	build_place_kv(b, &a, b->model->n_layer + b->il);
 	build_append(b, &op_prepare, NULL, &a, sizeof a);       /* store has the items of prepare */
 	build_append(b, &op_store, NULL, &a, sizeof a);
@@ -69,7 +71,7 @@ void build_encoder(struct builder *b)
 {
 	struct model *m = b->model;
 	struct layer layer = m->layer[0];
-	struct packed *x;
+	struct value *x;
 
 	b->stack = "enc.";
 	b->sight = SIGHT_ENCODER;
@@ -80,7 +82,7 @@ void build_encoder(struct builder *b)
 		m->family->layer(b, b->il);
 	}
 	b->il = OP_NO_LAYER;
-	x = build_norm(b, "enc.output_norm");
+	x = build_norm(b, b->x, "enc.output_norm");
 	b->stack = "dec.";
 	b->sight = SIGHT_CROSS;
 	for (b->il = 0; b->il < m->n_layer; b->il++) {

@@ -7,84 +7,89 @@
 #include "build.h"
 
 /* Computes the queries of all heads into q. */
-static void queries(struct builder *b, struct packed *x, struct buffer q)
+static void queries(struct builder *b, struct value *x, struct value *q, struct value **gates)
 {
 	const struct latent *l = &b->layer->latent;
-	struct buffer low = b->plan->latent.q_low;
-	struct op_rows norm = { .n = l->rank_q, .in = low, .out = low };
-	size_t rows = b->layer->n_head * (l->dim_nope + l->dim_rope);
+	struct value *low;
 
 	if (!l->rank_q) {
-		build_product(b, x, "attn_q", WIDE, rows, q);
+		build_product_into(b, x, "attn_q", WIDE, q);
 		return;
 	}
-	build_product(b, x, "attn_q_a", WIDE, l->rank_q, low);
+	low = build_product(b, x, "attn_q_a", WIDE, l->rank_q);
 	if (l->gates_low)
-		build_gates(b, build_pack(b, "attn_q_a_pack", low, l->rank_q, SLOT_BRANCH));
-	norm.norm = build_norm_of(b, "attn_q_a_norm", l->rank_q);
-	build_packing(b, "attn_q_a_norm", &norm, SLOT_BRANCH);
+		*gates = build_gates(b, low);
+	low = build_norm_rows(b, "attn_q_a_norm", low);
 	if (b->layer->sparse == CHOOSES)
-		build_index(b, x, norm.packed);
-	build_product(b, norm.packed, "attn_q_b", WIDE, rows, q);
+		build_index(b, x, low);
+	build_product_into(b, low, "attn_q_b", WIDE, q);
 }
 
 /* Absorbed: queries are multiplied by K_hᵀ, and the latent row is the key. */
-static void absorbed(struct builder *b, struct packed *x)
+static void absorbed(struct builder *b, struct value *x, struct qkv *a)
 {
 	const struct latent *l = &b->layer->latent;
 	size_t heads = b->layer->n_head, dim_k = b->layer->dim_k, dim_q = l->dim_nope + l->dim_rope;
-	struct buffer qkv = build_qkv_buffer(b), key = buffer_at(qkv, heads * dim_k), q = b->plan->latent.q;
-	struct op_copy rotated = { .copies = 1, .copy = { { .from = buffer_at(q, l->dim_nope),
-		.to = buffer_at(qkv, l->rank), .heads = heads, .n = l->dim_rope,
-		.from_step = dim_q, .to_step = dim_k } } };
+	struct value *q = build_value(b, heads * dim_q);
+	struct op_copy rotated = { .copies = 1, .copy = { { .heads = heads, .n = l->dim_rope, .from_step = dim_q,
+		.to_step = dim_k } } };
 
-	build_product(b, x, "attn_kv_a_mqa", WIDE, dim_k, key);
-	queries(b, x, q);
-	build_norm_rows(b, "attn_kv_a_norm", key, l->rank);
+	*a = build_qkv_room(b, heads * dim_k, dim_k, 0);
+	build_product_into(b, x, "attn_kv_a_mqa", WIDE, a->k);
+	queries(b, x, q, &a->gates);
+	build_norm_rows(b, "attn_kv_a_norm", build_part(b, a->k, 0, l->rank));
 	if (l->shared_normed)
-		build_norm_rows(b, "attn_k_norm", buffer_at(key, l->rank), l->dim_rope);
+		build_norm_rows(b, "attn_k_norm", build_part(b, a->k, l->rank, l->dim_rope));
+	rotated.copy[0].from = rows_of(build_part(b, q, l->dim_nope, q->n - l->dim_nope));
+	rotated.copy[0].to = rows_of(build_part(b, a->q, l->rank, a->q->n - l->rank));
 	build_append(b, &op_copy, NULL, &rotated, sizeof rotated);
-	build_by_head(b, "attn_k_b", (struct op_head_rows){ .in = q, .heads = heads, .n = l->dim_nope, .step = dim_q },
-		l->rank, qkv, dim_k);
+	build_by_head(b, "attn_k_b", (struct by_head){ .x = q, .heads = heads, .n = l->dim_nope, .step = dim_q,
+		.y = a->q, .rows = l->rank, .to_step = dim_k });
+	a->q = build_columns(b, a->q, 0, a->q->n);
+	a->k = build_columns(b, a->k, 0, a->k->n);
 }
 
 /* Not absorbed: computes keys and values of each head. */
-static void expanded(struct builder *b, struct packed *x)
+static void expanded(struct builder *b, struct value *x, struct qkv *a)
 {
 	const struct latent *l = &b->layer->latent;
 	size_t heads = b->layer->n_head, dim_k = b->layer->dim_k, both = l->dim_nope + l->dim_v;
-	struct buffer qkv = build_qkv_buffer(b), keys = buffer_at(qkv, heads * dim_k), low = b->plan->latent.low;
-	struct buffer values = buffer_at(keys, heads * dim_k), kv = b->plan->latent.kv;
-	struct op_rows norm = { .n = l->rank, .in = low, .out = low };
+	struct value *low, *latent, *kv;
 	struct op_copy copy = { .copies = 3, .copy = {
-		{ .from = kv, .to = keys, .heads = heads, .n = l->dim_nope, .from_step = both, .to_step = dim_k },
-		{ .from = buffer_at(low, l->rank), .to = buffer_at(keys, l->dim_nope), .heads = heads, .n = l->dim_rope,
-		  .to_step = dim_k },
-		{ .from = buffer_at(kv, l->dim_nope), .to = values, .heads = heads, .n = l->dim_v, .from_step = both,
-		  .to_step = l->dim_v },
+		{ .heads = heads, .n = l->dim_nope, .from_step = both, .to_step = dim_k },
+		{ .heads = heads, .n = l->dim_rope, .to_step = dim_k },
+		{ .heads = heads, .n = l->dim_v, .from_step = both, .to_step = l->dim_v },
 	} };
 
-	build_product(b, x, "attn_kv_a_mqa", WIDE, l->rank + l->dim_rope, low);
-	queries(b, x, qkv);
-	norm.norm = build_norm_of(b, "attn_kv_a_norm", l->rank);
-	build_packing(b, "attn_kv_a_norm", &norm, SLOT_BRANCH);
-	build_product(b, norm.packed, "attn_kv_b", WIDE, heads * both, kv);
+	*a = build_qkv_room(b, heads * dim_k, heads * dim_k, heads * l->dim_v);
+	low = build_product(b, x, "attn_kv_a_mqa", WIDE, l->rank + l->dim_rope);
+	queries(b, x, a->q, &a->gates);
+	latent = build_norm_rows(b, "attn_kv_a_norm", build_part(b, low, 0, l->rank));
+	kv = build_product(b, latent, "attn_kv_b", WIDE, heads * both);
+	copy.copy[0].from = rows_of(kv);
+	copy.copy[0].to = rows_of(a->k);
+	copy.copy[1].from = rows_of(build_part(b, low, l->rank, l->dim_rope));
+	copy.copy[1].to = rows_of(build_part(b, a->k, l->dim_nope, a->k->n - l->dim_nope));
+	copy.copy[2].from = rows_of(build_part(b, kv, l->dim_nope, kv->n - l->dim_nope));
+	copy.copy[2].to = rows_of(a->v);
 	build_append(b, &op_copy, NULL, &copy, sizeof copy);
+	a->k = build_columns(b, a->k, 0, a->k->n);
 }
 
-struct packed *build_latent_attention(struct builder *b, struct packed *x)
+struct value *build_latent_attention(struct builder *b, struct value *x)
 {
 	const struct latent *l = &b->layer->latent;
 	size_t heads = b->layer->n_head;
-	struct buffer out, values = buffer_with(b->plan->latent.kv, heads * l->dim_v);
+	struct value *gates = l->gates_low ? NULL : build_gates(b, x), *values;
+	struct qkv a;
 
-	if (!l->gates_low)
-		build_gates(b, x);
-	(l->absorbed ? absorbed : expanded)(b, x);
-	out = build_attend(b, HEADS_PLAIN);
+	(l->absorbed ? absorbed : expanded)(b, x, &a);
+	gates = l->gates_low ? a.gates : gates;
+	x = build_attend(b, a, HEADS_PLAIN, (struct kept_groups){ NULL, 0 });
 	if (!l->absorbed)
-		return build_attended(b, out);
-	build_by_head(b, "attn_v_b", (struct op_head_rows){ .in = out, .heads = heads, .n = l->rank, .step = l->rank },
-		l->dim_v, values, l->dim_v);
-	return build_attended(b, values);
+		return build_attended(b, x, gates);
+	values = build_value(b, heads * l->dim_v);
+	build_by_head(b, "attn_v_b", (struct by_head){ .x = x, .heads = heads, .n = l->rank, .step = l->rank,
+		.y = values, .rows = l->dim_v, .to_step = l->dim_v });
+	return build_attended(b, values, gates);
 }

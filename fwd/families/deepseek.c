@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "fwd/builder/builder.h"
-#include "fwd/model/family.h"
+#include "fwd/builder/indexer.h"
+#include "fwd/families/family.h"
+#include "fwd/mixers/delta.h"
 #include "fwd/model/layers.h"
+#include "fwd/residual/attn_res.h"
+#include "fwd/residual/hyper.h"
 #include "lib/base/fmath.h"
 #include "lib/base/size.h"
 
@@ -41,7 +45,7 @@ static int read_latent(struct model *m, struct why *w)
 	size_t first = 0, dim_k;
 	char keys[64];
 
-	while (!(m->layer[first].mixers & MIXER_ATTENTION))
+	while (!m->layer[first].attends)
 		if (++first == m->n_layer)
 			return why(w, "%s: no layer has any", key_name(m, "attention.head_count_kv").s);
 	snprintf(keys, sizeof keys, "blk.%zu.attn_k_b.weight", first);
@@ -54,7 +58,7 @@ static int read_latent(struct model *m, struct why *w)
 	    || key_required(m, "attention.value_length_mla", 1, RANK_MAX, &l.dim_v, w) < 0)))
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++)
-		if (m->layer[il].mixers & MIXER_ATTENTION && set_latent(m, &m->layer[il], l, dim_k, w) < 0)
+		if (m->layer[il].attends && set_latent(m, &m->layer[il], l, dim_k, w) < 0)
 			return -1;
 	return 0;
 }
@@ -65,7 +69,7 @@ static const struct latent *latent_of(const struct model *m)
 {
 	const struct layer *l = m->layer;
 
-	while (!(l->mixers & MIXER_ATTENTION))
+	while (!l->attends)
 		l++;
 	return &l->latent;
 }
@@ -117,7 +121,7 @@ static int read_sparse(struct model *m, size_t full, size_t period, struct why *
 	static const char *const unused[] = { "indexer.attn_k.weight", "indexer.attn_q_b.weight",
 		"indexer.k_norm.weight", "indexer.k_norm.bias", "indexer.proj.weight", NULL };
 
-	if (layers_index(m, w) < 0)
+	if (indexer_read(m, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++) {
 		size_t own = il < full || (il - full) % period == period - 1;
@@ -147,7 +151,7 @@ static int deepseek32(struct model *m, struct why *w)
 {
 	if (read_sparse(m, m->n_layer, 1, w) < 0 || read_stretched(m, w) < 0)
 		return -1;
-	m->indexer.pairs = ROPE_HALVES;
+	indexer_of(m)->pairs = ROPE_HALVES;
 	return check_sparse(m, w);
 }
 
@@ -159,7 +163,7 @@ static int glm_dsa(struct model *m, struct why *w)
 
 	if (read_sparse(m, later ? 3 : m->n_layer, 4, w) < 0 || read_latent(m, w) < 0)
 		return -1;
-	m->indexer.eps = 0;             /* as in llama.cpp */
+	indexer_of(m)->eps = 0;             /* as in llama.cpp */
 	stretch(m, 0);
 	return check_sparse(m, w);
 }
@@ -172,15 +176,15 @@ static int hy_v4(struct model *m, struct why *w)
 
 	if (layers_limit_gates(m, 0, w) < 0
 	    || key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
-	    || key_float(m, "hyper_connection.epsilon", 0, 1, &m->hyper.eps, w) < 0
-	    || key_float(m, "hyper_connection.magnitude", 1e-6, 1e6, &m->hyper.magnitude, w) < 0
+	    || key_float(m, "hyper_connection.epsilon", 0, 1, &hyper_of(m)->eps, w) < 0
+	    || key_float(m, "hyper_connection.magnitude", 1e-6, 1e6, &hyper_of(m)->magnitude, w) < 0
 	    || (sparse && read_sparse(m, m->n_layer, 1, w) < 0) || read_latent(m, w) < 0
 	    || (sparse && check_sparse(m, w) < 0))
 		return -1;
-	m->indexer.rope_at = sparse ? m->indexer.dim - m->rope.n_rot : 0;
-	if (key_float(m, "attention.layer_norm_rms_epsilon", 0, 1, &m->indexer.eps, w) < 0)
+	indexer_of(m)->rope_at = sparse ? indexer_of(m)->dim - m->rope.n_rot : 0;
+	if (key_float(m, "attention.layer_norm_rms_epsilon", 0, 1, &indexer_of(m)->eps, w) < 0)
 		return -1;
-	if (!(m->hyper.magnitude > 0))
+	if (!(hyper_of(m)->magnitude > 0))
 		return why(w, "%s: missing", key_name(m, "hyper_connection.magnitude").s);
 	layers_find_gates(m);
 	return 0;
@@ -227,12 +231,12 @@ static int dots3note(struct model *m, struct why *w)
 {
 	struct latent l = { .dim_rope = m->rope.n_rot, .absorbed = 1, .shared_normed = 1 };
 
-	if (layers_index(m, w) < 0 || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0
+	if (indexer_read(m, w) < 0 || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0
 	    || key_required(m, "attention.q_lora_rank", 1, RANK_MAX, &l.rank_q, w) < 0
 	    || read_latent_of(m, 0, l, w) < 0 || read_latent_of(m, 1, l, w) < 0)
 		return -1;
 	m->rope_sliding.scaling = m->rope.scaling;
-	m->indexer.pairs = ROPE_HALVES;
+	indexer_of(m)->pairs = ROPE_HALVES;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].sparse = m->layer[il].window ? SEES_ALL : CHOOSES;
 	layers_find_gates(m);
@@ -278,15 +282,15 @@ static int read_soft_limits(struct model *m, struct why *w)
  * residuals. */
 static int kimi_k3(struct model *m, struct why *w)
 {
-	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.lower_bound, w) < 0
+	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &delta_of(m)->lower_bound, w) < 0
 	    || key_size(m, "expert_latent_length", 0, FF_MAX, &m->experts.n_latent, w) < 0
-	    || key_required(m, "attn_res.block_size", 1, m->n_layer, &m->block_layers, w) < 0
+	    || key_required(m, "attn_res.block_size", 1, m->n_layer, &attn_res_of(m)->block_layers, w) < 0
 	    || read_soft_limits(m, w) < 0 || kimi_linear(m, w) < 0)
 		return -1;
-	m->ssm.negative = m->ssm.lower_bound < 0;
+	delta_of(m)->negative = delta_of(m)->lower_bound < 0;
 	if (!latent_of(m)->absorbed)
 		return why(w, "tensor attn_kv_b of a layer: not supported for architecture %s", m->arch);
-	m->n_streams = 1 + size_divide_up(m->n_layer, m->block_layers);
+	m->n_streams = 1 + size_divide_up(m->n_layer, attn_res_of(m)->block_layers);
 	layers_find_gates(m);
 	return 0;
 }
@@ -299,7 +303,7 @@ static int bailingmoe3(struct model *m, struct why *w)
 	int bounded = 1;
 
 	if (key_flag(m, "kda.safe_gate", &bounded, w) < 0 || layers_limit(m, w) < 0
-	    || key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.lower_bound, w) < 0)
+	    || key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &delta_of(m)->lower_bound, w) < 0)
 		return -1;
 	if (!bounded)
 		return why(w, "%s: false: not supported", key_name(m, "kda.safe_gate").s);
@@ -318,25 +322,25 @@ static int glm5next(struct model *m, struct why *w)
 	size_t pool = 1, own = 1;
 	int sees_tail = 1;
 
-	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.lower_bound, w) < 0 || kimi_linear(m, w) < 0
-	    || layers_index(m, w) < 0 || layers_mix_streams(m, w) < 0 || layers_limit_all_gates(m, w) < 0
+	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &delta_of(m)->lower_bound, w) < 0 || kimi_linear(m, w) < 0
+	    || indexer_read(m, w) < 0 || hyper_read(m, w) < 0 || layers_limit_all_gates(m, w) < 0
 	    || key_required(m, "attention.indexer.kpool", 1, KV_EXTENT, &pool, w) < 0
-	    || key_float(m, "attention.layer_norm_epsilon", 0, 1, &m->indexer.eps, w) < 0
+	    || key_float(m, "attention.layer_norm_epsilon", 0, 1, &indexer_of(m)->eps, w) < 0
 	    || key_flag(m, "attention.indexer.kpool_select_tail", &sees_tail, w) < 0 || check_sparse(m, w) < 0)
 		return -1;
 	if (!sees_tail)
 		return why(w, "%s: false: not supported", tail.s);
-	if (!(m->ssm.lower_bound < 0))
+	if (!(delta_of(m)->lower_bound < 0))
 		return why(w, "%s: missing", key_name(m, "kda.gate_lower_bound").s);
-	if (KV_EXTENT % pool || m->indexer.top % pool)
-		return why(w, "%s: %zu in groups of %zu: not supported", top.s, m->indexer.top, pool);
-	m->indexer.groups = m->hyper.averaged = m->ssm.negative = 1;
-	m->indexer.top /= pool;
-	m->ssm.eps = 1e-6f;
+	if (KV_EXTENT % pool || indexer_of(m)->top % pool)
+		return why(w, "%s: %zu in groups of %zu: not supported", top.s, indexer_of(m)->top, pool);
+	indexer_of(m)->groups = hyper_of(m)->averaged = delta_of(m)->negative = 1;
+	indexer_of(m)->top /= pool;
+	delta_of(m)->eps = 1e-6f;
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
 
-		l->ratio = l->mixers & MIXER_ATTENTION ? pool : 0;
+		l->ratio = l->attends ? pool : 0;
 		l->sparse = l->ratio ? CHOOSES : SEES_ALL;
 		if (l->ratio && key_size_at(m, "attention.indexer.types", il, 1, 1, &own, w) < 0)
 			return -1;
@@ -362,18 +366,18 @@ const struct family families_deepseek[] = {
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "plm", .norm = NORM_RMS, .read = read_latent, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3 },
-	{ .arch = "kimi-linear", .norm = NORM_RMS, .read = kimi_linear, .mixer = MIXER_KDA, .has_experts = 1,
+	{ .arch = "kimi-linear", .norm = NORM_RMS, .read = kimi_linear, .mixer = &mixer_kda, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_scale = 1 } },
-	{ .arch = "kimi-k3", .norm = NORM_RMS, .read = kimi_k3, .streams = &attn_res_streams, .mixer = MIXER_KDA,
+	{ .arch = "kimi-k3", .norm = NORM_RMS, .read = kimi_k3, .streams = &attn_res_streams, .mixer = &mixer_kda,
 	  .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm5next", .norm = NORM_RMS, .unrotated = 1, .read = glm5next, .streams = &hyper_streams,
-	  .mixer = MIXER_KDA, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
+	  .mixer = &mixer_kda, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm5-next", .norm = NORM_RMS, .unrotated = 1, .read = glm5next, .streams = &hyper_streams,
-	  .mixer = MIXER_KDA, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
+	  .mixer = &mixer_kda, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = PREDICTS_BY_KEY,
-	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = &mixer_kda,
+	  .predicts = PREDICTS_BY_KEY, .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = NULL },
 };

@@ -3,22 +3,25 @@
 #include <math.h>
 
 #include "fwd/builder/builder.h"
-#include "fwd/model/family.h"
+#include "fwd/builder/compressed.h"
+#include "fwd/builder/indexer.h"
+#include "fwd/families/family.h"
 #include "fwd/model/layers.h"
+#include "fwd/residual/hyper.h"
 #include "lib/base/fmath.h"
 
 enum { GROUPED_RATIO = 128 };
 
 static int read_sizes(struct model *m, struct why *w)
 {
-	struct compressed *c = &m->compressed;
+	struct compressed *c = compressed_of(m);
 
 	if (key_required(m, "attention.q_lora_rank", 1, RANK_MAX, &c->rank_q, w) < 0
 	    || key_required(m, "attention.output_group_count", 1, m->layer[0].n_head, &c->groups, w) < 0
 	    || key_required(m, "attention.output_lora_rank", 1, RANK_MAX, &c->rank_out, w) < 0
-	    || layers_index(m, w) < 0)
+	    || indexer_read(m, w) < 0)
 		return -1;
-	m->indexer.rope_at = m->indexer.dim - m->rope.n_rot;
+	indexer_of(m)->rope_at = indexer_of(m)->dim - m->rope.n_rot;
 	return 0;
 }
 
@@ -37,7 +40,6 @@ static int read_ratios(struct model *m, struct why *w)
 			return why(w, "%s: %lld: not 0, %d or %d", key.s, (long long)ratio, INDEXED_RATIO,
 				GROUPED_RATIO);
 		m->layer[il].ratio = (size_t)ratio;
-		m->layer[il].mixers |= ratio ? MIXER_COMPRESSED : 0;
 		m->layer[il].sparse = ratio == INDEXED_RATIO ? CHOOSES : SEES_ALL;
 	}
 	return 0;
@@ -62,7 +64,7 @@ static int deepseek4(struct model *m, struct why *w)
 {
 	size_t window = 0;
 
-	if (read_sizes(m, w) < 0 || layers_mix_streams(m, w) < 0 || read_ratios(m, w) < 0 || read_rotations(m, w) < 0
+	if (read_sizes(m, w) < 0 || hyper_read(m, w) < 0 || read_ratios(m, w) < 0 || read_rotations(m, w) < 0
 	    || key_required(m, "attention.sliding_window", 1, CTX_MAX, &window, w) < 0
 	    || key_size(m, "hash_layer_count", 0, m->n_layer, &m->experts.by_id, w) < 0
 	    || layers_check_dims(m, w) < 0 || layers_limit_all_gates(m, w) < 0)
@@ -72,9 +74,9 @@ static int deepseek4(struct model *m, struct why *w)
 
 		if (l->n_head_kv != 1)
 			return why(w, "%s: %zu, not 1", key_name(m, "attention.head_count_kv").s, l->n_head_kv);
-		if (l->n_head % m->compressed.groups)
+		if (l->n_head % compressed_of(m)->groups)
 			return why(w, "%s: %zu does not divide the %zu heads",
-				key_name(m, "attention.output_group_count").s, m->compressed.groups, l->n_head);
+				key_name(m, "attention.output_group_count").s, compressed_of(m)->groups, l->n_head);
 		l->window = window;
 		l->v_in_k = 1;
 		l->rope_at = l->dim_k - m->rope.n_rot;

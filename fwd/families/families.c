@@ -1,16 +1,16 @@
 /* The tables of families, and what other files hold that users may try. */
-#include "fwd/model/family.h"
+#include "fwd/families/family.h"
 
 #include <string.h>
 
 /* each table ends with a row whose arch is NULL */
 extern const struct family families_llama[], families_gemma[], families_gpt2[], families_mixtures[],
-	families_deepseek[], families_recurrent[], families_rwkv6[], families_rwkv7[],
+	families_deepseek[], families_recurrent[], families_rwkv[],
 	families_loops[], families_grok[], families_minimax01[], families_deepseek4[],
 	families_t5[], families_diffusion[];
 
 static const struct family *const tables[] = { families_llama, families_gemma, families_gpt2, families_mixtures,
-	families_deepseek, families_recurrent, families_rwkv6, families_rwkv7, families_loops, families_grok,
+	families_deepseek, families_recurrent, families_rwkv, families_loops, families_grok,
 	families_minimax01, families_deepseek4, families_t5, families_diffusion };
 
 const struct family *family_each(size_t i)

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "fwd/builder/builder.h"
-#include "fwd/model/family.h"
+#include "fwd/families/family.h"
 #include "fwd/model/layers.h"
 #include "fwd/model/tensors.h"
 #include "lib/base/size.h"
@@ -110,49 +110,44 @@ static int gemma3n(struct model *m, struct why *w)
 	return layers_rot_of_first(m, w) < 0 ? -1 : share(m, m->n_layer > OWN ? m->n_layer - OWN : 0, w);
 }
 
-/* Laurel: x += h + a low-rank branch of h, where h is x normed. Returns h, packed. */
-static struct packed *laurel(struct builder *b)
+/* Laurel: x += h + a low-rank branch of h, where h is x normed. Returns h. */
+static struct value *laurel(struct builder *b)
 {
-	struct packed *h = build_norm(b, "attn_norm");
+	struct value *h = build_norm(b, b->x, "attn_norm");
 
-	build_add_normed(b);
-	build_branch(b, build_low_rank(b, h, "laurel_l", 64), "laurel_r");
-	build_post_norm(b, "laurel_post_norm");
+	build_add_scaled(b, "add", h, 1);
+	build_add(b, build_low_rank(b, h, "laurel_l", 64, "laurel_r"), (struct sum){ .norm = "laurel_post_norm" });
 	return h;
 }
 
 static void gemma3n_layer(struct builder *b, size_t il)
 {
-	struct packed *h;
+	struct value *predicted = build_predict(b), *h = laurel(b), *x;
 
-	build_predict(b);
-	h = laurel(b);
-	(b->layer->kv ? build_q : build_qkv)(b, h);
-	build_branch(b, build_attention(b, HEADS_NORMED), "attn_output");
-	build_post_norm(b, "post_attention_norm");
-	build_sum_scale(b, 0x1.6a09e6p-1f);     /* 1 / sqrt(2) */
-	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_GELU), "ffn_down");
-	build_post_norm(b, "post_ffw_norm");
-	build_per_layer(b, build_correct(b));
-	build_spread(b);
+	x = build_branch(b, build_attention(b, build_qkv(b, h), HEADS_NORMED), "attn_output");
+	build_add(b, x, (struct sum){ .norm = "post_attention_norm", .after = 0x1.6a09e6p-1f });  /* 1 / sqrt(2) */
+	x = build_branch(b, build_gated(b, build_norm(b, b->x, "ffn_norm"), UNARY_GELU), "ffn_down");
+	build_add(b, x, (struct sum){ .norm = "post_ffw_norm" });
+	build_spread(b, build_per_layer(b, build_correct(b, predicted)), "post_norm");
 }
 
 static void gemma4_layer(struct builder *b, size_t il)
 {
-	struct packed *x = build_norm(b, "attn_norm");
+	struct value *x = build_norm(b, b->x, "attn_norm");
+	struct sum last = { .norm = "post_ffw_norm" };
 
-	(b->layer->kv ? build_q : build_qkv)(b, x);
-	build_branch(b, build_attention(b, HEADS_NORMED), "attn_output");
-	build_post_norm(b, "post_attention_norm");
-	if (b->layer->experts)
-		build_beside_experts(b, UNARY_GELU);
-	else
-		build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_GELU), "ffn_down");
-	build_post_norm(b, "post_ffw_norm");
-	if (b->model->n_per_layer)
-		build_per_layer(b, build_norm(b, ""));
+	x = build_branch(b, build_attention(b, build_qkv(b, x), HEADS_NORMED), "attn_output");
+	build_add(b, x, (struct sum){ .norm = "post_attention_norm" });
+	x = b->layer->experts ? build_beside_experts(b, UNARY_GELU)
+		: build_branch(b, build_gated(b, build_norm(b, b->x, "ffn_norm"), UNARY_GELU), "ffn_down");
+	if (b->model->n_per_layer) {
+		build_add(b, x, last);
+		x = build_per_layer(b, b->x);
+		last.norm = "post_norm";
+	}
 	if (build_has(b, "layer_output_scale"))
-		build_scale(b, "layer_output_scale");
+		last.after = build_number(b, "layer_output_scale");
+	build_add(b, x, last);
 }
 
 const struct family families_gemma[] = {

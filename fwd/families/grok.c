@@ -21,14 +21,28 @@ static int arctic(struct model *m, struct why *w)
 	return check_experts(m, w);
 }
 
-/* The experts read the layer's input, which is still in x: the branch of attention has not been added yet. */
+/* The branch of attention: both families have the same. */
+static struct value *attention(struct builder *b)
+{
+	struct qkv x = build_qkv(b, build_norm(b, b->x, "attn_norm"));
+
+	return build_branch(b, build_attention(b, x, HEADS_PLAIN), "attn_output");
+}
+
+static struct value *dense(struct builder *b, struct value *x, enum unary f)
+{
+	return build_branch(b, build_gated(b, x, f), "ffn_down");
+}
+
+/* The experts read the layer's input; the dense part also sees the result of attention. */
 static void arctic_layer(struct builder *b, size_t il)
 {
-	build_qkv(b, build_norm(b, "attn_norm"));
-	build_branch(b, build_attention(b, HEADS_PLAIN), "attn_output");
-	build_experts_aside(b, build_norm_beside(b, "ffn_norm_exps"), UNARY_SILU);
-	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_SILU), "ffn_down");
-	build_add_aside(b, 1);
+	struct value *branch = attention(b), *experts;
+
+	experts = build_experts(b, build_norm(b, b->x, "ffn_norm_exps"), NULL, UNARY_SILU);
+	build_add(b, branch, (struct sum){ .norm = NULL });
+	branch = dense(b, build_norm(b, b->x, "ffn_norm"), UNARY_SILU);
+	build_add(b, build_sum(b, "ffn_sum", branch, experts, 0), (struct sum){ .norm = NULL });
 }
 
 /* Grok 1 and 2 (xAI 2024, 2025). Files of Grok 1 lack some keys; the defaults are its values. */
@@ -61,19 +75,15 @@ static int grok(struct model *m, struct why *w)
 
 static void grok_layer(struct builder *b, size_t il)
 {
-	struct packed *x;
+	struct value *x, *branch;
 
-	build_qkv(b, build_norm(b, "attn_norm"));
-	build_branch(b, build_attention(b, HEADS_PLAIN), "attn_output");
-	build_post_norm(b, "attn_output_norm");
-	x = build_norm(b, "ffn_norm");
-	if (build_has(b, "ffn_up")) {
-		build_experts_aside(b, x, UNARY_GELU);
-		build_branch(b, build_gated(b, x, UNARY_GELU), "ffn_down");
-		build_add_aside(b, sqrtf(0.5f));
-	} else
-		build_experts(b, x, UNARY_GELU);
-	build_post_norm(b, build_has(b, "layer_output_norm") ? "layer_output_norm" : "post_ffw_norm");
+	build_add(b, attention(b), (struct sum){ .norm = "attn_output_norm" });
+	x = build_norm(b, b->x, "ffn_norm");
+	branch = build_experts(b, x, NULL, UNARY_GELU);
+	if (build_has(b, "ffn_up"))
+		branch = build_sum(b, "ffn_sum", dense(b, x, UNARY_GELU), branch, sqrtf(0.5f));
+	build_add(b, branch,
+		(struct sum){ .norm = build_has(b, "layer_output_norm") ? "layer_output_norm" : "post_ffw_norm" });
 }
 
 const struct family families_grok[] = {

@@ -1,6 +1,7 @@
 /* Llama and the families that differ from it only in biases, norms, windows and scales. */
 #include <math.h>
 
+#include "fwd/builder/adapters.h"
 #include "fwd/builder/builder.h"
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
@@ -52,7 +53,7 @@ static int granite_unrotated(struct model *m, struct why *w)
 /* An id for each adapter. */
 static int read_ids(struct model *m, const char *name, uint64_t *id, struct why *w)
 {
-	size_t n = m->adapters.n;
+	size_t n = adapters_of(m)->n;
 
 	if (key_integers(m, name, n, 0, INT32_MAX, id, w) < 0)
 		return -1;
@@ -63,7 +64,7 @@ static int read_ids(struct model *m, const char *name, uint64_t *id, struct why 
 /* Granite with low-rank adapters that certain ids switch on (IBM 2026). */
 static int graniteswitch(struct model *m, struct why *w)
 {
-	struct adapters *a = &m->adapters;
+	struct adapters *a = adapters_of(m);
 	double gain = 15;
 
 	if (granite_unrotated(m, w) < 0 || key_required(m, "adapters.count", 1, ADAPTERS_MAX, &a->n, w) < 0
@@ -222,7 +223,15 @@ static int talkie(struct model *m, struct why *w)
 static void talkie_layer(struct builder *b, size_t il)
 {
 	decoder_layer(b, il);
-	build_add_carried(b, "layer_output_scale");
+	build_add_scaled(b, "layer_output_scale", b->carried, build_number(b, "layer_output_scale"));
+}
+
+/* Whether Chameleon's norms are applied to branches, not to their inputs. */
+static int *branches_normed(struct model *m)
+{
+	static const char owner;
+
+	return model_own(m, &owner, sizeof(int));
 }
 
 /* The text part of Chameleon (Meta 2024): ids 4 to 8195 stand for parts of images. The larger model norms the result of
@@ -237,22 +246,21 @@ static int chameleon(struct model *m, struct why *w)
 		m->ruled_out = (struct id_range){ IMAGES_FROM, IMAGES_TO };
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].head_norms_layer = 1;
-	return key_flag(m, "swin_norm", &m->branches_normed, w);
+	return key_flag(m, "swin_norm", branches_normed(m), w);
 }
 
 static void chameleon_layer(struct builder *b, size_t il)
 {
-	struct packed *x;
+	struct value *x;
 
-	if (!b->model->branches_normed) {
+	if (!*branches_normed(b->model)) {
 		decoder_layer(b, il);
 		return;
 	}
-	build_qkv(b, build_norm(b, ""));
-	build_branch(b, build_attention(b, HEADS_NORMED), "attn_output");
-	x = build_norm_branch(b, "attn_norm");
-	build_branch(b, build_gated(b, x, UNARY_SILU), "ffn_down");
-	build_post_norm(b, "ffn_norm");
+	x = build_branch(b, build_attention(b, build_qkv(b, b->x), HEADS_NORMED), "attn_output");
+	x = build_norm(b, x, "attn_norm");
+	build_add(b, x, (struct sum){ .norm = NULL });
+	build_add(b, build_branch(b, build_gated(b, x, UNARY_SILU), "ffn_down"), (struct sum){ .norm = "ffn_norm" });
 }
 
 /* PLaMo 3 (PFN 2025). */
@@ -299,11 +307,12 @@ static int deci(struct model *m, struct why *w)
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
 
-		if (l->mixers == MIXER_PRODUCT)
+		if (l->mixer == &mixer_product)
 			layers_ignore(m, il, of_product);
 		if (l->n_head && l->n_ff)
 			continue;
-		l->mixers = 0;
+		l->mixer = NULL;
+		l->attends = 0;
 		if (!l->n_ff)
 			layers_ignore(m, il, unused);
 	}
@@ -353,8 +362,8 @@ const struct family families_llama[] = {
 	{ .arch = "granitemoe", .norm = NORM_RMS, .read = granite, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "granite_swa", .norm = NORM_RMS, .read = granite_swa, .has_experts = 1,
 	  .experts = { .normalise = 1 } },
-	{ .arch = "granitehybrid", .norm = NORM_RMS, .read = granite_unrotated, .mixer = MIXER_MAMBA2, .has_experts = 1,
-	  .experts = { .normalise = 1 } },
+	{ .arch = "granitehybrid", .norm = NORM_RMS, .read = granite_unrotated, .mixer = &mixer_mamba2,
+	  .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "minicpm", .norm = NORM_RMS, .read = minicpm },
 	{ .arch = "olmo", .norm = NORM_LAYER, .decoder = { .bare_norms = 1 }, .read = olmo },
 	{ .arch = "olmo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = olmo2, .window = NO_WINDOW,
@@ -387,7 +396,7 @@ const struct family families_llama[] = {
 	{ .arch = "openelm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "pangu-embedded", .norm = NORM_RMS, .pairs = ROPE_HALVES,
 	  .unused = { "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight" } },
-	{ .arch = "deci", .norm = NORM_RMS, .read = deci, .mixer = MIXER_PRODUCT, .partial = 1 },
+	{ .arch = "deci", .norm = NORM_RMS, .read = deci, .mixer = &mixer_product, .partial = 1 },
 	{ .arch = "phi3", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "chatglm", .norm = NORM_RMS },
 	{ .arch = "glm4", .norm = NORM_RMS, .read = glm4, .predicts = PREDICTS_BY_KEY, .decoder = { .post_norms = 1 } },

@@ -6,6 +6,20 @@
 #include "fwd/model/layers.h"
 #include "fwd/model/tensors.h"
 
+/* nanbeige: x is normed before the layers are run again. HRM-Text: layers of a stack; runs of the low stack in a cycle,
+ * plus one of the high stack. */
+struct loops {
+	int normed;
+	size_t layers, cycle;
+};
+
+static struct loops *loops_of(struct model *m)
+{
+	static const char owner;
+
+	return model_own(m, &owner, sizeof(struct loops));
+}
+
 /* Repeats the file's layers `times` times. Their `kv` must be NULL. */
 static int repeat(struct model *m, size_t times, struct why *w)
 {
@@ -30,14 +44,14 @@ static int nanbeige(struct model *m, struct why *w)
 	if (key_size(m, "num_loops", 1, TENSORS_LAYERS / m->n_layer, &times, w) < 0
 	    || key_flag(m, "skip_loop_final_norm", &plain, w) < 0 || repeat(m, times, w) < 0)
 		return -1;
-	m->loops_normed = !plain;
+	loops_of(m)->normed = !plain;
 	return 0;
 }
 
 static void nanbeige_layer(struct builder *b, size_t il)
 {
-	if (il > 0 && b->layer->block == 0 && b->model->loops_normed)
-		build_norm_stream(b, "output_norm");
+	if (il > 0 && b->layer->block == 0 && loops_of(b->model)->normed)
+		b->x = build_norm_of_model(b, b->x, "output_norm");
 	decoder_layer(b, il);
 }
 
@@ -46,7 +60,7 @@ static void nanbeige_layer(struct builder *b, size_t il)
  * the embedding. */
 static int hrm_text(struct model *m, struct why *w)
 {
-	struct passes *p = &m->passes;
+	struct loops *p = loops_of(m);
 	size_t high = 1, low = 1;
 	int both_ways = 0;
 
@@ -70,15 +84,26 @@ static int hrm_text(struct model *m, struct why *w)
 	return layers_check_dims(m, w);
 }
 
+/* Between the runs of a stack, x becomes the sum of the latest results of both: its own, normed, and the other's, which
+ * is carried. replace: its own is carried from here on. */
+static void add_other(struct builder *b, int replace)
+{
+	struct value *own = build_norm_of_model(b, b->x, "stack_norm"), *other = b->carried;
+
+	if (replace)
+		b->carried = own;
+	b->x = build_sum(b, "stack_sum", replace ? build_copy(b, "stack_kept", own) : own, other, 0);
+}
+
 static void hrm_text_layer(struct builder *b, size_t il)
 {
-	const struct passes *p = &b->model->passes;
+	const struct loops *p = loops_of(b->model);
 	size_t pass = il / p->layers % p->cycle;
 
 	if (il == 0)
 		build_add_constant(b, "hrm.z_l_init");
 	else if (il % p->layers == 0)
-		build_add_other(b, pass == 0 || pass + 1 == p->cycle);
+		add_other(b, pass == 0 || pass + 1 == p->cycle);
 	decoder_layer(b, il);
 }
 

@@ -1,7 +1,8 @@
 /* Families whose layers have mixtures of experts. */
 #include <math.h>
 
-#include "fwd/model/family.h"
+#include "fwd/builder/indexer.h"
+#include "fwd/families/family.h"
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 #include "lib/base/size.h"
@@ -159,10 +160,10 @@ static int llama4(struct model *m, struct why *w)
  * for one KV head, by the largest score in each block; the last blocks are always among them. */
 static int minimax_m3(struct model *m, struct why *w)
 {
-	struct indexer *x = &m->indexer;
+	struct indexer *x = indexer_of(m);
 	size_t positions = 0;
 
-	if (layers_index(m, w) < 0
+	if (indexer_read(m, w) < 0
 	    || key_required(m, "attention.indexer.block_size", 1, CTX_MAX, &positions, w) < 0
 	    || key_required(m, "attention.indexer.local_blocks", 1, x->top, &x->local, w) < 0)
 		return -1;

@@ -3,9 +3,14 @@
 #include <string.h>
 
 #include "fwd/builder/builder.h"
-#include "fwd/model/family.h"
+#include "fwd/builder/indexer.h"
+#include "fwd/families/family.h"
+#include "fwd/mixers/delta.h"
+#include "fwd/mixers/ssm.h"
 #include "fwd/model/layers.h"
-#include "fwd/model/ngrams.h"
+#include "fwd/residual/attn_res.h"
+#include "fwd/residual/hyper.h"
+#include "fwd/residual/ngrams.h"
 #include "lib/base/size.h"
 
 /* LFM2 (Liquid AI 2025): short convolutions, with attention in some layers; all of those may have a window. */
@@ -26,17 +31,17 @@ static int mamba(struct model *m, struct why *w)
 	int normed = 0;
 
 	for (size_t il = 0; il < m->n_layer; il++)
-		m->layer[il].mixers = m->family->mixer;
-	if (m->family->mixer == MIXER_MAMBA && key_flag(m, "ssm.dt_b_c_rms", &normed, w) < 0)
+		m->layer[il].mixer = m->family->mixer;
+	if (m->family->mixer == &mixer_mamba && key_flag(m, "ssm.dt_b_c_rms", &normed, w) < 0)
 		return -1;
-	m->ssm.norms = normed ? SSM_NORMS_BARE : SSM_NORMS_NONE;
+	ssm_of(m)->norms = normed ? SSM_NORMS_BARE : SSM_NORMS_NONE;
 	return 0;
 }
 
 /* Jamba (AI21 2024): Mamba, with attention in some layers and experts in others. */
 static int jamba(struct model *m, struct why *w)
 {
-	m->ssm.norms = SSM_NORMS_WEIGHTED;
+	ssm_of(m)->norms = SSM_NORMS_WEIGHTED;
 	return 0;
 }
 
@@ -44,9 +49,9 @@ static int jamba(struct model *m, struct why *w)
  * by the size of values. */
 static int plamo2(struct model *m, struct why *w)
 {
-	m->ssm.norms = SSM_NORMS_WEIGHTED;
+	ssm_of(m)->norms = SSM_NORMS_WEIGHTED;
 	for (size_t il = 0; il < m->n_layer; il++)
-		if (m->layer[il].mixers & MIXER_ATTENTION)
+		if (m->layer[il].attends)
 			m->layer[il].scale = 1 / sqrtf((float)m->layer[il].dim_v);
 	return 0;
 }
@@ -56,7 +61,7 @@ static int falcon_h1(struct model *m, struct why *w)
 {
 	m->rope.factors = m->rope.factors_long = NULL;
 	for (size_t il = 0; il < m->n_layer; il++)
-		m->layer[il].mixers |= MIXER_MAMBA2;
+		m->layer[il].mixer = &mixer_mamba2;
 	return 0;
 }
 
@@ -70,7 +75,7 @@ static int nemotron_h(struct model *m, struct why *w)
 			return why(w, "%s: %zu in layer %zu, which has attention", key_name(m, "feed_forward_length").s,
 				l->n_ff, il);
 		if (l->n_ff)
-			l->mixers = 0;
+			l->mixer = NULL;
 	}
 	return key_size(m, "moe_latent_size", 0, FF_MAX, &m->experts.n_latent, w);
 }
@@ -88,13 +93,14 @@ static int qwen35(struct model *m, struct why *w)
 		recurrent = (il + 1) % interval != 0;
 		if (key_size_at(m, "attention.recurrent_layers", il, 0, 1, &recurrent, w) < 0)
 			return -1;
-		l->mixers = recurrent ? MIXER_DELTA : MIXER_ATTENTION;
+		l->mixer = recurrent ? &mixer_delta : NULL;
+		l->attends = !recurrent;
 		l->gates = GATES_ELEMENTS;
 	}
 	if (layers_check_dims(m, w) < 0)
 		return -1;
-	m->ssm.tiled = strcmp(m->arch, "qwen3next") != 0;
-	return m->ssm.tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;
+	delta_of(m)->tiled = strcmp(m->arch, "qwen3next") != 0;
+	return delta_of(m)->tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;
 }
 
 /* Sparse attention to the best groups of `ratio` positions, top_k positions in all, and to the positions after the last
@@ -104,7 +110,7 @@ static int read_groups(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "indexer.q_proj.weight", "indexer.k_proj.weight",
 		"indexer.q_norm.weight", "indexer.k_norm.weight", NULL };
-	struct indexer *x = &m->indexer;
+	struct indexer *x = indexer_of(m);
 	size_t ratio = 0;
 
 	for (size_t il = 0; il < m->n_layer; il++) {
@@ -112,13 +118,13 @@ static int read_groups(struct model *m, struct why *w)
 
 		if (key_size_at(m, "attention.compress_ratios", il, 0, CTX_MAX, &l->ratio, w) < 0)
 			return -1;
-		l->ratio = l->mixers & MIXER_ATTENTION ? l->ratio : 0;
+		l->ratio = l->attends ? l->ratio : 0;
 		if (l->ratio && ((ratio && l->ratio != ratio) || KV_EXTENT % l->ratio))
 			return why(w, "%s: %zu in layer %zu: not supported",
 				key_name(m, "attention.compress_ratios").s, l->ratio, il);
 		ratio = size_max(ratio, l->ratio);
 	}
-	if (ratio && layers_index(m, w) < 0)
+	if (ratio && indexer_read(m, w) < 0)
 		return -1;
 	x->groups = x->split = ratio > 0;
 	x->top += ratio ? ratio - 1 : 0;
@@ -133,15 +139,15 @@ static int read_groups(struct model *m, struct why *w)
 /* Qwen 4 (2026): the mixers of Qwen 3.5 with several residual streams; one layer adds embeddings of n-grams. */
 static int qwen4exp(struct model *m, struct why *w)
 {
-	m->ssm.sigmoid_gates = 1;
+	delta_of(m)->sigmoid_gates = 1;
 	return qwen35(m, w) < 0 || key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
-		|| key_required(m, "hyper_connection.low_rank", 1, RANK_MAX, &m->hyper.rank, w) < 0
+		|| key_required(m, "hyper_connection.low_rank", 1, RANK_MAX, &hyper_of(m)->rank, w) < 0
 		|| read_groups(m, w) < 0 ? -1 : ngrams_read(m, w);
 }
 
 static void qwen4exp_layer(struct builder *b, size_t il)
 {
-	if (b->model->ngrams.longest && b->model->ngrams.layer == il)
+	if (ngrams_of(b->model)->longest && ngrams_of(b->model)->layer == il)
 		build_ngrams(b);
 	decoder_layer(b, il);
 }
@@ -150,10 +156,10 @@ static void qwen4exp_layer(struct builder *b, size_t il)
  * residuals. */
 static int berrylm(struct model *m, struct why *w)
 {
-	if (qwen35(m, w) < 0 || key_required(m, "kda.gate_rank", 1, RANK_MAX, &m->ssm.decay_rank, w) < 0
-	    || key_required(m, "attn_res.block_size", 1, RANK_MAX, &m->block_layers, w) < 0)
+	if (qwen35(m, w) < 0 || key_required(m, "kda.gate_rank", 1, RANK_MAX, &delta_of(m)->decay_rank, w) < 0
+	    || key_required(m, "attn_res.block_size", 1, RANK_MAX, &attn_res_of(m)->block_layers, w) < 0)
 		return -1;
-	m->n_streams = 2 + (m->n_layer - 1) / m->block_layers;
+	m->n_streams = 2 + (m->n_layer - 1) / attn_res_of(m)->block_layers;
 	return 0;
 }
 
@@ -164,22 +170,22 @@ static void berrylm_layer(struct builder *b, size_t il)
 }
 
 const struct family families_recurrent[] = {
-	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
+	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = &mixer_convolution,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
-	{ .arch = "lfm2moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .mixer = MIXER_CONVOLUTION,
+	{ .arch = "lfm2moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .mixer = &mixer_convolution,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .normalise = 1 } },
-	{ .arch = "mamba", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = MIXER_MAMBA, .partial = 1 },
-	{ .arch = "mamba2", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = MIXER_MAMBA2, .partial = 1 },
-	{ .arch = "jamba", .norm = NORM_RMS, .unrotated = 1, .read = jamba, .mixer = MIXER_MAMBA, .has_experts = 1 },
-	{ .arch = "plamo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = plamo2, .mixer = MIXER_PLAMO2,
+	{ .arch = "mamba", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = &mixer_mamba, .partial = 1 },
+	{ .arch = "mamba2", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = &mixer_mamba2, .partial = 1 },
+	{ .arch = "jamba", .norm = NORM_RMS, .unrotated = 1, .read = jamba, .mixer = &mixer_mamba, .has_experts = 1 },
+	{ .arch = "plamo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = plamo2, .mixer = &mixer_plamo2,
 	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 } },
-	{ .arch = "falcon-h1", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = falcon_h1, .mixer = MIXER_MAMBA2,
+	{ .arch = "falcon-h1", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = falcon_h1, .mixer = &mixer_mamba2,
 	  .unused = { "attn_output.bias" } },
-	{ .arch = "nemotron_h", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = MIXER_MAMBA2,
+	{ .arch = "nemotron_h", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = &mixer_mamba2,
 	  .partial = 1, .epsilon = EPSILON_EITHER,
 	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 } },
-	{ .arch = "nemotron_h_moe", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = MIXER_MAMBA2,
+	{ .arch = "nemotron_h_moe", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = &mixer_mamba2,
 	  .partial = 1, .epsilon = EPSILON_EITHER,
 	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_weights = 1 } },

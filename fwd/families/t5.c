@@ -41,16 +41,18 @@ static int t5(struct model *m, struct why *w)
 
 static void t5_layer(struct builder *b, size_t il)
 {
-	struct packed *x = build_norm(b, "attn_norm");
+	const struct sum sum = { .norm = NULL };
+	struct value *x = build_norm(b, b->x, "attn_norm");
 
 	build_biases(b);
-	build_qkv(b, x);
-	build_branch(b, build_attention(b, HEADS_PLAIN), "attn_o");
-	if (b->sight == SIGHT_ANSWER)
-		build_branch(b, build_cross_attention(b, build_norm(b, "cross_attn_norm")), "cross_attn_o");
-	x = build_norm(b, "ffn_norm");
-	build_branch(b, build_has(b, "ffn_gate") ? build_gated(b, x, UNARY_GELU) : build_ungated(b, x, UNARY_RELU),
-		"ffn_down");
+	build_add(b, build_branch(b, build_attention(b, build_qkv(b, x), HEADS_PLAIN), "attn_o"), sum);
+	if (b->sight == SIGHT_ANSWER) {
+		x = build_cross_attention(b, build_norm(b, b->x, "cross_attn_norm"));
+		build_add(b, build_branch(b, x, "cross_attn_o"), sum);
+	}
+	x = build_norm(b, b->x, "ffn_norm");
+	x = build_has(b, "ffn_gate") ? build_gated(b, x, UNARY_GELU) : build_ungated(b, x, UNARY_RELU);
+	build_add(b, build_branch(b, x, "ffn_down"), sum);
 }
 
 const struct family families_t5[] = {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "family.h"
+#include "fwd/families/family.h"
 
 /* Features, and the value that means "off". */
 static const struct feature {

@@ -7,8 +7,7 @@
 
 #include "lib/base/fmath.h"
 #include "lib/base/size.h"
-#include "family.h"
-#include "mixers.h"
+#include "fwd/families/family.h"
 #include "tensors.h"
 
 /* No real model comes near this, and products of two or three of these bounds do not overflow. */
@@ -68,8 +67,9 @@ static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w
 	l->n_head_kv = l->n_head;
 	if (key_size_at(m, "attention.head_count_kv", il, !f->mixer, l->n_head, &l->n_head_kv, w) < 0)
 		return -1;
-	l->mixers = l->n_head_kv ? MIXER_ATTENTION : f->mixer;
-	return l->n_head_kv ? read_heads(m, l, w) : 0;
+	l->attends = l->n_head_kv > 0;
+	l->mixer = l->attends ? NULL : f->mixer;
+	return l->attends ? read_heads(m, l, w) : 0;
 }
 
 /* ---- experts ---- */
@@ -194,7 +194,7 @@ static int check_heads(const struct model *m, struct why *w)
 		const struct layer *l = &m->layer[il];
 		size_t dim_v = l->latent.rank ? l->latent.dim_v : l->dim_v;
 
-		if (!(l->mixers & MIXER_ATTENTION))
+		if (!l->attends)
 			continue;
 		if (l->rope && l->rope_at + l->rope->n_rot > l->dim_k)
 			return why(w, "layer %zu: RoPE of %zu elements, but keys of %zu", il,
@@ -214,6 +214,21 @@ static void ignore_tensors(struct model *m)
 		layers_ignore(m, il, m->family->unused);
 }
 
+/* Lets each of the layers' mixers read its hyperparameters. */
+static int read_mixers(struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer; il++) {
+		const struct mixer *mixer = m->layer[il].mixer;
+		size_t first = 0;
+
+		while (m->layer[first].mixer != mixer)
+			first++;
+		if (mixer && first == il && mixer->read && mixer->read(m, w) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int layers_read(struct model *m, struct why *w)
 {
 	size_t dim_k = DIM_MAX; /* smallest of all layers */
@@ -231,7 +246,7 @@ int layers_read(struct model *m, struct why *w)
 		if (read_layer(m, il, l, w) < 0)
 			return -1;
 		l->rope = m->family->unrotated ? NULL : &m->rope;
-		if (l->mixers & MIXER_ATTENTION)
+		if (l->attends)
 			dim_k = size_min(dim_k, l->dim_k);
 	}
 	if (!m->family->unrotated && layers_read_rope(m, dim_k, w) < 0)
@@ -243,7 +258,7 @@ int layers_read(struct model *m, struct why *w)
 			return -1;
 	if (m->family->read && m->family->read(m, w) < 0)
 		return -1;
-	return mixers_read(m, w) < 0 ? -1 : check_heads(m, w);
+	return read_mixers(m, w) < 0 ? -1 : check_heads(m, w);
 }
 
 /* ---- for families ---- */
@@ -382,31 +397,6 @@ int layers_limit_all_gates(struct model *m, struct why *w)
 	for (size_t il = 0; limit && il < m->n_layer; il++)
 		m->layer[il].limit = limit_gate(limit[il]);
 	return limit ? layers_limit_gates(m, 0, w) : -1;
-}
-
-int layers_index(struct model *m, struct why *w)
-{
-	struct indexer *x = &m->indexer;
-
-	m->sparse = 1;
-	m->n_ctx_max = INDEXED_CTX_MAX;
-	x->pairs = m->pairs;
-	x->eps = 1e-6f;
-	for (size_t il = 0; il < m->n_layer; il++)
-		m->layer[il].sparse = CHOOSES;
-	return key_required(m, "attention.indexer.head_count", 1, 1 << 10, &x->heads, w) < 0
-		|| key_required(m, "attention.indexer.key_length", size_max(m->rope.n_rot, 1), DIM_MAX, &x->dim, w) < 0
-		|| key_required(m, "attention.indexer.top_k", 1, 1 << 17, &x->top, w) < 0 ? -1 : 0;
-}
-
-int layers_mix_streams(struct model *m, struct why *w)
-{
-	struct hyper *h = &m->hyper;
-
-	h->magnitude = 2;
-	return key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
-		|| key_required(m, "hyper_connection.sinkhorn_iterations", 1, 1 << 10, &h->rounds, w) < 0
-		|| key_float(m, "hyper_connection.epsilon", 0, 1, &h->eps, w) < 0 ? -1 : 0;
 }
 
 /* If the number of heads is not a power of two, the heads after the largest power take every second slope of the

@@ -75,19 +75,12 @@ int layers_limit_gates(struct model *m, float otherwise, struct why *w);
 /* The same, and swiglu_clamp_shexp for the shared expert (default: the limits of the others). */
 int layers_limit_all_gates(struct model *m, struct why *w);
 
-/* Reads the indexer of sparse attention. Its keys and queries get attention's RoPE, from their first element on. Every
- * layer chooses, until the family says otherwise. */
-int layers_index(struct model *m, struct why *w);
-
 /* Ignores tensors of layer il (model_ignore()). names: "attn_gate.weight" and so on, up to NULL. */
 void layers_ignore(struct model *m, size_t il, const char *const *names);
 
 /* Returns -1 unless keys and values have the same head size. Needed where keys are also values, where attn_q makes the
  * gates, and where attn_gate makes one gate per element. */
 int layers_check_dims(const struct model *m, struct why *w);
-
-/* Reads the keys of hyper-connections that mix the streams with a matrix. */
-int layers_mix_streams(struct model *m, struct why *w);
 
 /* ALiBi (Press et al. 2022) with slopes that fall geometrically from head to head, to 2^-most for the last. `most` is
  * attention.max_alibi_bias, usually 8. */

@@ -2,15 +2,17 @@
  * used. */
 #include "model.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/size.h"
 #include "lib/stream/frame.h"
 #include "lib/vocab/vocab.h"
 #include "expected.h"
-#include "family.h"
+#include "fwd/families/family.h"
 #include "layers.h"
 #include "tensors.h"
 
@@ -372,6 +374,22 @@ void model_note(const struct model *m, const char *format, ...)
 	va_end(ap);
 	why_clean(w.text);
 	m->notes->tell(m->notes->context, w.text);
+}
+
+void *model_own(struct model *m, const void *owner, size_t size)
+{
+	struct owned *o = m->owned, *end = o + m->n_owned;
+	size_t items = size_divide_up(size, sizeof *m->room);
+
+	while (o < end && o->owner != owner)
+		o++;
+	if (o == end) {
+		assert(m->n_owned < OWNERS && m->room_used + items <= sizeof m->room / sizeof *m->room);
+		*o = (struct owned){ owner, m->room + m->room_used };
+		m->room_used += items;
+		m->n_owned++;
+	}
+	return o->at;
 }
 
 void model_close(struct model *m)

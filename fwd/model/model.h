@@ -1,7 +1,7 @@
 /* model: a GGUF file as the forward pass sees it: hyperparameters, checked and bounded, and tensors looked up by name
- * with the shape that the caller expects. The family (family.h) decides which tensors there must be: its layers ask for
- * them while the plan is built. model_all_used() then refuses a file with a tensor that nobody asked for, so that no
- * feature is silently ignored. */
+ * with the shape that the caller expects. The family (fwd/families/family.h) decides which tensors there must be: its
+ * layers ask for them while the plan is built. model_all_used() then refuses a file with a tensor that nobody asked
+ * for, so that no feature is silently ignored. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -14,13 +14,14 @@
 #include "rope.h"
 
 struct family;
+struct mixer;
 
 /* How the router's logits become scores; the values are those of expert_gating_func minus 1. SOFTMAX: over all experts.
  * SIGMOID: of each logit. CHOSEN: the logits, with a softmax over the chosen experts as weights. ROOT: sqrt(softplus)
  * of each logit. */
 enum gating { GATING_SOFTMAX, GATING_SIGMOID, GATING_CHOSEN, GATING_ROOT };
 
-enum { EXPERTS_MAX = 1024, RWKV_HEAD_MAX = 256, STREAMS_MAX = 8 };
+enum { EXPERTS_MAX = 1024, STREAMS_MAX = 8 };
 
 struct expert_sizes {
 	size_t used;                    /* number of experts that each row uses */
@@ -54,60 +55,6 @@ struct latent {
 	int gates_low;                  /* gates are computed from the low-rank queries before their norm */
 };
 
-/* The indexer of sparse attention (DeepSeek-AI 2025): if a row can see more than `top` positions (or groups of
- * positions, or compressed rows), the indexer's heads choose which of them it attends to. */
-struct indexer {
-	size_t heads, dim, top;         /* top 0: no indexer */
-	size_t rope_at;                 /* the first element of a head that rotates */
-	enum rope_pairs pairs;
-	float eps;                      /* of the layer norm of the indexer's keys */
-	int groups;                     /* chooses groups of layer->ratio positions; */
-	int split;                      /* or only part of the last group, so that `top` positions are chosen */
-	size_t local;                   /* each head chooses `top` groups for one KV head, always including the last
-					 * `local` groups; 0: the heads choose together */
-};
-
-/* Compressed attention (DeepSeek-AI 2026): besides its window, a row sees compressed rows, each computed from a group
- * of layer->ratio positions. In layers with ratio INDEXED_RATIO, groups overlap and an indexer chooses among them. */
-struct compressed {
-	size_t rank_q;                  /* elements of low-rank queries; 0: no compressed attention */
-	size_t groups, rank_out;        /* groups of heads: each has an output matrix of rank_out rows */
-};
-
-enum {
-	INDEXED_RATIO = 4,
-	INDEXED_CTX_MAX = 1 << 20       /* positions: each thread has scratch memory for the scores of all */
-};
-
-/* Embeddings of n-grams (Qwen 2026): for each length from 2 to `longest`, several heads look up a row by a hash of the
- * last ids, each in its own part of a table. One layer adds them to the residual streams, through gates and a
- * convolution. */
-enum { NGRAM_MAX = 8, NGRAM_HEADS_MAX = 64 };
-
-struct ngrams {
-	size_t layer;
-	size_t longest;                 /* 0: no n-gram embeddings */
-	size_t heads, n;                /* heads for each length; elements of a row of the table */
-	size_t rows;
-	size_t taps;                    /* of the convolution; taps are `longest` positions apart */
-	size_t end;                     /* an id that ends a text: n-grams do not reach back beyond it */
-	uint64_t multiplier[NGRAM_MAX];
-	uint64_t first[NGRAM_HEADS_MAX], count[NGRAM_HEADS_MAX];        /* the rows of each head in the table */
-};
-
-/* Adapters (IBM 2026): low-rank deltas of the products of all layers. Some ids switch an adapter on. A row uses the
- * adapter whose number is the rounded mean of those that the ids up to it switched on. Adapters count from 1; the
- * deltas numbered 0 are for rows without an adapter. */
-enum { ADAPTERS_MAX = 255 };
-
-struct adapters {
-	size_t n, rank;                 /* n 0: there are none */
-	double other;                   /* weight in the mean of an id that switches none on; the others have weight
-					 * 1 */
-	uint64_t id[ADAPTERS_MAX];      /* the id that switches each adapter on */
-	uint64_t substitute[ADAPTERS_MAX];      /* the id to embed in its place */
-};
-
 /* An encoder before the decoder (Raffel et al. 2020). The ids up to the first `end` are the encoder's text; each of its
  * rows sees all of it. The decoder's first row is at the text's last position, where it reads `start` in place of
  * `end`; its cross-attention sees the encoder's result. Scores get biases by distance in both stacks, one for each
@@ -126,35 +73,6 @@ struct temperature {
 	size_t offset, length;
 };
 
-/* What mixes the positions of a layer. A layer may have none, or several side by side. */
-enum mixer {
-	MIXER_ATTENTION = 1, MIXER_CONVOLUTION = 2, MIXER_DELTA = 4, MIXER_KDA = 8, MIXER_MAMBA = 16, MIXER_MAMBA2 = 32,
-	MIXER_RWKV7 = 64,
-	MIXER_PRODUCT = 128,            /* no mixing: a product in place of attention */
-	MIXER_RWKV6 = 256,
-	MIXER_PLAMO2 = 512,             /* Mamba 2, with time steps, keys and queries computed as in Mamba */
-	MIXER_LIGHTNING = 1024,
-	MIXER_COMPRESSED = 2048         /* together with ATTENTION, which then also sees compressed rows */
-};
-
-/* Sizes of the mixers other than attention, named as their keys are. mixers.c has a table of what each means. */
-struct ssm {
-	size_t taps;                    /* of the convolution of each channel */
-	size_t inner, state, groups, rank;
-	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's low-rank products (RWKV 6: w of decays, a of the shift) */
-	float lower_bound;              /* KDA: lower bound of the logarithm of decays, negative; 0: none */
-	float eps;                      /* epsilon of the lengths of q and k in delta nets and KDA; 0: that of the
-					 * norms */
-	int negative;                   /* if there is a lower bound: ssm_a is negative */
-	size_t halved;                  /* RWKV 6: x is halved after every this many layers; 0: never */
-	int sigmoid_gates;              /* delta net: gates are sigmoids, not SiLU */
-	size_t decay_rank;              /* delta net: rank of the decays of each key element; 0: one decay for each
-					 * head */
-	int tiled;                      /* delta net: value head j reads key head j mod groups; else consecutive value
-					 * heads share one */
-	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */
-};
-
 /* Gates multiply attention's result, by their sigmoid or another function that the family names. attn_gate computes
  * them, or attn_q beside q: one for each element, or one for each head. */
 enum gates { GATES_NONE, GATES_ELEMENTS, GATES_HEADS };
@@ -170,7 +88,8 @@ struct glu_limit {
  * here. */
 struct layer {
 	size_t block;                   /* its tensors are blk.N of the file; usually N is the layer's number */
-	unsigned mixers;                /* a set of enum mixer */
+	const struct mixer *mixer;      /* besides attention; NULL: none */
+	int attends;                    /* has attention */
 	size_t n_head, n_head_kv;       /* 0: no attention */
 	size_t dim_k, dim_v;            /* elements of a head: of queries and keys, of values */
 	size_t n_ff;                    /* 0 and no experts: no feed-forward part */
@@ -198,6 +117,8 @@ struct layer {
 	struct glu_limit limit, limit_experts;  /* of dense layers and the shared expert; of the routed experts */
 };
 
+enum { OWNERS = 8, OWNED_BYTES = 1 << 13 };     /* more than any family needs */
+
 struct model {
 	/* the file */
 	struct gguf *gguf;
@@ -221,21 +142,11 @@ struct model {
 	struct layer *layer;            /* [n_layer] */
 	struct experts experts;
 	struct experts adjugates;       /* they read the experts' result; n 0: none */
-	struct compressed compressed;
-	struct indexer indexer;
-	struct ngrams ngrams;
-	struct adapters adapters;
 	struct encoder encoder;
 	int diffusion;                  /* a diffusion model: fills in mask tokens */
 	int shifted;                    /* as in struct card */
 	int32_t mask_id;                /* as in struct card */
-	struct ssm ssm;
 	int parallel;                   /* attention and the feed-forward part both read x */
-	int loops_normed;               /* x is normed before the layers are run again */
-	struct passes {
-		size_t layers;          /* of a stack */
-		size_t cycle;           /* runs of the low stack, plus one of the high stack */
-	} passes;                       /* HRM */
 
 	/* norms and attention */
 	enum norm_kind norm;            /* usually the family's */
@@ -251,18 +162,8 @@ struct model {
 	float embedding_scale, residual_scale;  /* factors of embeddings and of branches, usually 1 */
 	int embedding_normed;           /* rows are normed after the embedding, without weights */
 	int embedding_carried;          /* layers add a multiple of the embedding, or of what replaces it */
-	int branches_normed;            /* Chameleon: norms are applied to branches, not to their inputs */
-	float normed_scale;             /* MiniMax-Text-01: factor of the normed rows that branches are added to */
 	size_t n_per_layer;             /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t n_streams;               /* number of residual streams, usually 1: see family->streams */
-	struct hyper {
-		float eps, magnitude;
-		size_t rounds;          /* times that the mixing matrix of the streams is normalised; 0: there is no
-					 * matrix */
-		size_t rank;            /* of the gates of each element; 0: each stream has one weight */
-		int averaged;           /* the head reads the mean of the streams */
-	} hyper;                        /* of hyper-connections */
-	size_t block_layers;            /* attention residuals: layers of a block */
 
 	/* logits */
 	float logit_scale, logit_cap;   /* logit_scale: usually 1; logit_cap 0: not capped */
@@ -284,6 +185,13 @@ struct model {
 	unsigned features;      /* see keys.c */
 	unsigned char *used;    /* [gguf->n_tensors]: see tensors.c */
 	struct vector *vectors; /* a list of what model_vector() returned */
+	struct owned {
+		const void *owner;
+		void *at;
+	} owned[OWNERS];        /* of model_own() */
+	size_t n_owned;
+	max_align_t room[OWNED_BYTES / sizeof(max_align_t)];
+	size_t room_used;
 };
 
 /* Floats of a row of q, k and v. */
@@ -316,6 +224,11 @@ void model_close(struct model *m);
 
 /* Reports something unusual, if anybody wants to know. */
 void model_note(const struct model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Hyperparameters that only some families have are a struct of the file that they belong to, and that gives a
+ * function to reach them. It calls this with an address of its own and the struct's size: returns the model's
+ * struct, zero at first. */
+void *model_own(struct model *m, const void *owner, size_t size);
 
 /* Whether the file has a tensor of this name that is not ignored. */
 int model_has(const struct model *m, const char *name);

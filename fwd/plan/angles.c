@@ -18,4 +18,8 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 		rope_position(a->rope, row, s->pos[row] / a->rope->every * a->rope->every);
 }
 
-const struct op_kind op_angles = { .name = "angles", .items = items, .item = item };
+static void uses(void *bound, struct uses *u)
+{
+}
+
+const struct op_kind op_angles = { .name = "angles", .uses = uses, .all_rows = 1, .items = items, .item = item };

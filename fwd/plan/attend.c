@@ -101,8 +101,8 @@ static struct attend attend_of(const struct op_attention *a, const struct span *
 {
 	struct attend d = heads_of(a, t->run);
 
-	d.q = buffer_row(&a->qkv, t->first);
-	d.q_stride = a->qkv.stride;
+	d.q = buffer_row(&a->q, t->first);
+	d.q_stride = a->q.stride;
 	d.out = buffer_row(&a->out, t->out);
 	d.pos = t->pos;
 	return d;
@@ -172,7 +172,15 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_attend = { .name = "attend", .items = items, .item = item, .follows = follows,
+static void uses(void *bound, struct uses *u)
+{
+	struct op_attention *a = bound;
+
+	u->rows(u, &a->q, a->heads.n_head * a->heads.dim_k, USE_READ_ALL);
+	u->rows(u, &a->out, a->heads.n_head * a->heads.dim_v, USE_MAKE);
+}
+
+const struct op_kind op_attend = { .name = "attend", .uses = uses, .items = items, .item = item, .follows = follows,
 	.work = work };
 
 /* ---- join ---- */
@@ -203,4 +211,12 @@ static void join_item(const struct op *op, const struct step *s, size_t item, si
 	s->k->attend_join(&d, head, t.n, head_shared(a, s, &t, head), step_scratch(s, thread));
 }
 
-const struct op_kind op_join = { .name = "join", .items = join_items, .item = join_item };
+static void join_uses(void *bound, struct uses *u)
+{
+	struct op_attention *a = bound;
+
+	u->rows(u, &a->q, a->heads.n_head * a->heads.dim_k, USE_READ_ALL);
+	u->rows(u, &a->out, a->heads.n_head * a->heads.dim_v, USE_CHANGE);
+}
+
+const struct op_kind op_join = { .name = "join", .uses = join_uses, .items = join_items, .item = join_item };

@@ -183,7 +183,7 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 		return;
 	d.n_head = size_min(heads_each(o), heads_of_kv(o) - first);
 	d.n_head_kv = 1;
-	d.q = buffer_row(&a->qkv, row.row) + head * d.dim_k;
+	d.q = buffer_row(&a->q, row.row) + head * d.dim_k;
 	d.out = buffer_row(&a->out, i) + head * d.dim_v;
 	d.sink = d.sink ? d.sink + head : NULL;
 	d.pos = attend_all(o, s, &row, d, kv_head, scratch) * ATTEND_BLOCK - 1;
@@ -208,4 +208,14 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_attend_groups = { .name = "attend", .items = items, .item = item, .work = work };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_attend_groups *o = bound;
+	struct op_attention *a = &o->attention;
+
+	u->rows(u, &a->q, a->heads.n_head * a->heads.dim_k, USE_READ_ALL);
+	u->rows(u, &o->chosen, o->top * (o->by_head ? a->heads.n_head_kv : 1), USE_READ_ALL);
+	u->rows(u, &a->out, a->heads.n_head * a->heads.dim_v, o->alone ? USE_MAKE : USE_CHANGE);
+}
+
+const struct op_kind op_attend_groups = { .name = "attend", .uses = uses, .items = items, .item = item, .work = work };

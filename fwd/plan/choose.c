@@ -140,7 +140,16 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_index = { .name = "index", .items = index_items, .item = index_item, .work = work };
+static void index_uses(void *bound, struct uses *u)
+{
+	struct op_choose *o = bound;
+
+	u->rows(u, &o->q, o->heads * o->n, USE_READ);
+	u->rows(u, &o->weight, o->heads, USE_READ);
+}
+
+const struct op_kind op_index = { .name = "index", .uses = index_uses, .all_rows = 1, .items = index_items,
+	.item = index_item, .work = work };
 
 /* ---- choose ---- */
 
@@ -206,4 +215,13 @@ static void choose_item(const struct op *op, const struct step *s, size_t row, s
 		(int32_t *)buffer_row(&o->chosen, row), room);
 }
 
-const struct op_kind op_choose = { .name = "choose", .items = op_each_row, .item = choose_item };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_choose *o = bound;
+
+	index_uses(bound, u);
+	u->rows(u, &o->chosen, o->top * (o->block ? o->heads : 1), USE_MAKE);
+}
+
+const struct op_kind op_choose = { .name = "choose", .uses = uses, .all_rows = 1, .items = op_each_row,
+	.item = choose_item };

@@ -34,11 +34,19 @@ static float *kept_row(const struct part *p, size_t pos)
 	return segment_row(p->run->state, p->o->ring, 2 * row_values(p->o) * sizeof(float), pos);
 }
 
-static const float *row_at(const struct part *p, size_t pos)
+static const float *value_at(const struct part *p, size_t pos)
 {
 	const struct run *r = p->run;
 
-	return pos < r->pos ? kept_row(p, pos) : buffer_row(&p->o->rows, r->first + pos - r->pos);
+	return pos < r->pos ? kept_row(p, pos) : buffer_row(&p->o->values, r->first + pos - r->pos);
+}
+
+static const float *score_at(const struct part *p, size_t pos)
+{
+	const struct run *r = p->run;
+
+	return pos < r->pos ? kept_row(p, pos) + row_values(p->o)
+		: buffer_row(&p->o->scores, r->first + pos - r->pos);
 }
 
 static void begin(const struct part *p, struct sums *s)
@@ -55,9 +63,9 @@ static void add_rows(const struct part *p, struct sums *s, size_t half, size_t f
 	float score[ELEMENTS_EACH], keep[ELEMENTS_EACH], most;
 
 	for (size_t pos = from; pos < to; pos++) {
-		const float *value = row_at(p, pos) + at;
+		const float *value = value_at(p, pos) + at;
 
-		p->k->add(score, value + width, p->o->position_bias + pos % p->o->ratio * width + at, p->n);
+		p->k->add(score, score_at(p, pos) + at, p->o->position_bias + pos % p->o->ratio * width + at, p->n);
 		for (size_t i = 0; i < p->n; i++) {
 			most = score[i] > s->most[i] ? score[i] : s->most[i];
 			keep[i] = s->most[i] - most;
@@ -130,8 +138,10 @@ static void keep_rows(const struct part *p)
 	size_t end = r->pos + r->n, last = (end - 1) / STATE_CHUNK * STATE_CHUNK, n = p->o->n;
 
 	for (size_t pos = size_max(r->pos, last - size_min(last, STATE_CHUNK)); pos < end; pos++)
-		for (size_t at = p->at; at < 2 * row_values(p->o); at += n)
-			memcpy(kept_row(p, pos) + at, row_at(p, pos) + at, p->n * sizeof(float));
+		for (size_t at = p->at; at < row_values(p->o); at += n) {
+			memcpy(kept_row(p, pos) + at, value_at(p, pos) + at, p->n * sizeof(float));
+			memcpy(kept_row(p, pos) + row_values(p->o) + at, score_at(p, pos) + at, p->n * sizeof(float));
+		}
 }
 
 static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
@@ -167,7 +177,17 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->attention += (double)s->n * 2 * (double)row_values(o);
 }
 
-const struct op_kind op_compress = { .name = "compress", .items = items, .item = item, .work = work };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_compress *o = bound;
+
+	u->rows(u, &o->values, row_values(o), USE_READ);
+	u->rows(u, &o->scores, row_values(o), USE_READ);
+	u->rows(u, &o->out, o->n, USE_MAKE);
+}
+
+const struct op_kind op_compress = { .name = "compress", .uses = uses, .all_rows = 1, .items = items, .item = item,
+	.work = work };
 
 /* ---- keep_group ---- */
 
@@ -193,4 +213,12 @@ static void keep_group(const struct op *op, const struct step *s, size_t row, si
 	memcpy(grouped_at(o->kept, r.run->state, o->offset, r.pos / o->ratio), x, o->n * sizeof *x);
 }
 
-const struct op_kind op_keep_group = { .name = "keep_group", .items = op_each_row, .item = keep_group };
+static void keep_group_uses(void *bound, struct uses *u)
+{
+	struct op_keep_group *o = bound;
+
+	u->rows(u, &o->x, o->n, USE_CHANGE);
+}
+
+const struct op_kind op_keep_group = { .name = "keep_group", .uses = keep_group_uses, .all_rows = 1,
+	.items = op_each_row, .item = keep_group };

@@ -16,4 +16,14 @@ static void item(const struct op *op, const struct step *s, size_t row, size_t t
 	}
 }
 
-const struct op_kind op_copy = { .name = "copy", .items = op_each_row, .item = item };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_copy *o = bound;
+
+	for (struct copy *c = o->copy; c < o->copy + o->copies; c++) {
+		u->rows(u, &c->from, (c->heads - 1) * c->from_step + c->n, USE_READ);
+		u->rows(u, &c->to, (c->heads - 1) * c->to_step + c->n, c->to_step > c->n ? USE_FILL : USE_MAKE);
+	}
+}
+
+const struct op_kind op_copy = { .name = "copy", .uses = uses, .items = op_each_row, .item = item };

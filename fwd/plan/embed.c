@@ -28,4 +28,13 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->bytes += (double)s->n * (double)(e->ids.row_bytes + (e->positions.rows ? e->positions.row_bytes : 0));
 }
 
-const struct op_kind op_embed = { .name = "embed", .items = op_each_row, .item = item, .work = work };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_embed *o = bound;
+
+	u->rows(u, &o->x, o->ids.cols, USE_MAKE);
+	u->rows(u, &o->spare, o->ids.cols, USE_MAKE);
+}
+
+const struct op_kind op_embed = { .name = "embed", .uses = uses, .all_rows = 1, .items = op_each_row, .item = item,
+	.work = work };

@@ -160,7 +160,17 @@ static void rows_item(const struct op *op, const struct step *s, size_t item, si
 				(struct acts_part){ g.from, g.to, 0, o->n });
 }
 
-const struct op_kind op_expert_rows = { .name = "expert_rows", .items = rows_items, .item = rows_item };
+static void rows_uses(void *bound, struct uses *u)
+{
+	struct op_expert_rows *o = bound;
+
+	u->routing(u, o->routing, USE_READ);
+	u->rows(u, &o->in, o->gated ? 2 * o->n : o->n, o->gathers || o->plain ? USE_READ : USE_SPOIL);
+	u->packed(u, &o->packed, NULL, USE_MAKE);
+}
+
+const struct op_kind op_expert_rows = { .name = "expert_rows", .uses = rows_uses, .items = rows_items,
+	.item = rows_item };
 
 /* ---- combine ---- */
 
@@ -184,4 +194,16 @@ static void combine_item(const struct op *op, const struct step *s, size_t row, 
 			o->gate.at ? exp_sigmoid(*buffer_row(&o->gate, row)) : o->scale_shared, o->n);
 }
 
-const struct op_kind op_combine = { .name = "combine", .items = op_each_row, .item = combine_item };
+static void combine_uses(void *bound, struct uses *u)
+{
+	struct op_combine *o = bound;
+
+	u->routing(u, o->routing, USE_READ);
+	u->rows(u, &o->in, o->n, USE_READ);
+	u->rows(u, &o->shared, o->n, USE_READ);
+	u->rows(u, &o->gate, 1, USE_READ);
+	u->rows(u, &o->out, o->n, o->adds ? USE_CHANGE : USE_MAKE);
+}
+
+const struct op_kind op_combine = { .name = "combine", .uses = combine_uses, .items = op_each_row,
+	.item = combine_item };

@@ -27,4 +27,12 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 				(struct acts_part){ from, to, 0, o->n });
 }
 
-const struct op_kind op_head_rows = { .name = "head_rows", .items = items, .item = item };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_head_rows *o = bound;
+
+	u->rows(u, &o->in, (o->heads - 1) * o->step + o->n, USE_READ);
+	u->packed(u, &o->packed, NULL, USE_MAKE);
+}
+
+const struct op_kind op_head_rows = { .name = "head_rows", .uses = uses, .items = items, .item = item };

@@ -1,10 +1,11 @@
 /* kinds: the kinds of op, and the parameters to which the ops of each are bound. Each kind is defined in a file of this
- * folder. Private to the builder and to these files. */
+ * folder; those that belong to one mixer or kind of residual stream are in its file
+ * (fwd/mixers, fwd/residual). Private to the builder and to these files. */
 #ifndef KINDS_H
 #define KINDS_H
 
 #include "fwd/model/model.h"
-#include "mixture.h"
+#include "routing.h"
 #include "op.h"
 
 /* x = scale · the embedding of the row's id, + the embedding of its position if positions are learned. */
@@ -68,14 +69,15 @@ struct op_product {
 /* Attention takes four ops. prepare: norms and rotates q and k. store: writes K and V to the segment. attend: computes
  * the heads' results. join: combines partial results, if threads shared the blocks of one context. */
 struct op_attention {
-	struct buffer qkv, out;         /* q of all heads, then k, then v; out: [n_head·dim_v] */
+	struct buffer q, k, v;          /* of all heads; q not set: K and V are stored for later; k not set: they are
+					 * those of an earlier layer; v not set: see struct attend's v_in_k */
+	struct buffer out;              /* [n_head·dim_v] */
 	struct attend heads;            /* sizes; what depends on the run is filled in for each work item */
 	size_t offset[KV_TYPES];        /* in the data of an extent, by the type of K and V: of the layer's first KV
 					 * head */
 	struct norm q_norm, k_norm, v_norm;     /* of each head */
 	int recent;                     /* the offset is in the data of layers with a window */
 	enum sight sight;
-	int shares;                     /* K and V are those of an earlier layer: nothing is stored */
 	size_t norm_step;               /* floats between the norm weights of adjacent heads; 0: all heads share them */
 	int late;                       /* norms come after the rotation */
 	size_t rope_at;                 /* the first element of a head that rotates */
@@ -97,7 +99,7 @@ struct op_compress {
 	size_t n, ratio;
 	int overlaps;
 	const float *position_bias;     /* [ratio][n, or 2n] */
-	struct buffer rows, out;        /* rows: values, then scores */
+	struct buffer values, scores, out;
 	size_t ring, state;             /* offsets in the segment: of the ring of rows; of the state, which is m, l and
 					 * o of an incomplete group at a chunk's start */
 };
@@ -145,6 +147,7 @@ struct op_attend_groups {
 	struct buffer chosen;
 	size_t top;                     /* 0: all are seen */
 	int by_head;
+	int alone;                      /* no rows are left to op_attention */
 };
 
 /* Scratch bytes of each thread, for contexts up to n_ctx. choose_index_bytes(): bytes that index needs for each block
@@ -156,117 +159,7 @@ size_t attend_groups_scratch(const struct op_attend_groups *o, const struct kern
 /* Where the segment keeps a compressed row, or an indexer's key: `offset` floats into what it keeps of the group. */
 float *grouped_at(const struct grouped *g, const struct segment *state, size_t offset, size_t group);
 
-/* A causal convolution of each of n channels: y at position t is the sum of weight[taps - 1 - j] · (u at t - j) over j
- * < taps, added product by product, j ascending, plus the bias. Plain: u = x, out = silu(y). Gated (Liquid AI 2025): u
- * = b · x, out = c · y. taps - 1 is at most STATE_CHUNK. */
-struct op_convolve {
-	size_t n, taps;
-	const float *weight, *bias;     /* [taps][n]; [n] or NULL */
-	int gated;
-	struct buffer in, out;          /* in: x, and out may be the same; gated: b, c and x, n elements each */
-	size_t ring, state;             /* offsets in the segment of u, [n]: in recent rows; in a state, which has taps
-					 * - 1 rows */
-};
-
-/* A selective scan of n channels, each with its own states s. With d = softplus(dt):
- *   s[i] = e^(d · a[i]) · s[i] + (d · x) · b[i];  y = skip · x + the sum of c[i] · s[i], i ascending. */
-struct op_scan {
-	size_t n, states;
-	const float *a, *skip;          /* [states][n]; [n] */
-	struct buffer x, dt, bc;        /* dt: overwritten by y; bc: b, then c, shared by all channels */
-	size_t state;                   /* offset in the segment: [states][n] */
-};
-
-/* Each output is x + weight · (the row before − x). At position 0, the row before is 0 (Peng et al. 2023). */
-struct op_shift {
-	size_t n, outputs;
-	const float *weight;            /* [outputs][n] */
-	struct buffer in, out;          /* out: [outputs][n] per row */
-	struct buffer change;           /* receives the row before − x, unless at is NULL */
-	size_t state;                   /* offset in the segment: the latest row */
-};
-
-/* The same with weights that depend on the row: out = x + (weight + out) · change (RWKV 6; Peng et al. 2024). */
-struct op_blend {
-	size_t n, outputs;
-	const float *weight;            /* [outputs][n] */
-	struct buffer x, change, out;   /* out: [outputs][n] per row */
-};
-
-/* RWKV's recurrence: in place of attention, a matrix for each head of `size` elements. RWKV 6 (Peng et al. 2024): rows
- * have w, k, v, r and g, n elements each; w = e^(−e^w);
- *   out = the sum of r[i] · s[i], + v · the sum of r · k · bonus;  s[i] = w[i] · s[i] + k[i] · v;
- *   r = norm(out) · silu(g)
- * Without a bonus: k *= 1 − w, out is computed from the updated s and divided by the root of size, r = out ·
- * sigmoid(g). */
-struct op_wkv {
-	size_t n, size;                 /* of all heads; of one */
-	const float *bonus;             /* [n] */
-	struct norm norm;               /* of each head's result; weights [n]; or NORM_NONE */
-	struct buffer rows;
-	size_t state;                   /* offset in the segment: [heads][size keys][size values] */
-};
-
-/* RWKV 7 (Peng et al. 2025). Rows hold r, w, k, v, a, g and m, the weights of the first layer's values. w, a and m come
- * through sigmoids; then:
- *   w = e^(-0.606531 · w);  v += m · (v_first − v);  kk = k · key_norm / its length;  k += (a − 1) · key_rate · k
- *   s[i] = w[i] · s[i] + k[i] · v − a[i] · kk[i] · (the sum of kk[j] · s[j] before);  out = the sum of r[i] · s[i]
- *   r = (norm(out) + v · the sum of r · k · bonus) · g, where gated */
-struct op_wkv7 {
-	struct op_wkv wkv;              /* first, for wkv.h */
-	const float *key_norm, *key_rate;       /* [n] */
-	int gated;
-	struct buffer v_first;
-	int is_first;                   /* this layer makes v_first */
-};
-
-/* Linear attention: attention without softmax (Katharopoulos et al. 2020). Each head has a state M[dim_k][dim_v],
- * initially zero. Within a chunk of STATE_CHUNK positions, G_t is the sum of the log decays of its rows up to t, and M
- * the state at the chunk's start:
- *   r_t = e^G_t · (k_t M) + the sum of e^(G_t − G_s) (k_s · k_t) d_s over s < t;    d_t = beta_t (v_t − r_t)
- *   out_t = e^G_t · (q_t M) + the sum of e^(G_t − G_s) (k_s · q_t) d_s over s <= t, + skip · v_t
- * At the chunk's end, where G is that of its last row, M = e^G M + the sum of k_s ⊗ e^(G − G_s) d_s. This is the gated
- * delta rule (Yang et al. 2024), chunk by chunk; without `delta`, d_t = beta_t v_t (Mamba 2; Dao and Gu 2024). With
- * by_key, G and e^G are vectors over the key's elements. Sums over keys and rows are chains of fma, ascending, so that
- * a row has the same bits in any batch.
- *
- * There are three ops. gates: norms q and k, and computes beta = sigmoid(beta), decay = a · softplus(decay + bias);
- * without `delta`, beta = softplus(decay + bias), decay = a · beta; with a lower bound, decay = lower_bound · sigmoid(a
- * · (decay + bias)). linear: computes d and out. keep: stores rows for later batches. */
-struct op_linear {
-	size_t n_head, n_head_k;        /* of v; of k and q */
-	int runs;                       /* consecutive heads share a key head; else head j uses key head j mod
-					 * n_head_k */
-	size_t dim_k, dim_v;
-	int delta;
-	int by_key;                     /* a decay for each key element: Kimi delta attention (Moonshot 2025) */
-	int constant;                   /* decay = a, beta = 1: lightning attention (Qin et al. 2024) */
-	struct norm q_norm, k_norm;     /* of a head */
-	float lower_bound;              /* of log decays, negative; 0: none */
-	const float *bias, *a, *skip;   /* bias: like decay, or NULL; skip: [n_head], or NULL */
-	struct buffer q, k, v, decay, beta;     /* of all heads; beta: [n_head]; decay: [n_head], by_key: times dim_k */
-	struct buffer d, out;           /* like v; d may be v; without skip, or without delta, out may be v */
-	size_t ring_k, ring_d, ring_g, state;   /* offsets in the segment: rows of k, d, decay; M of all heads */
-};
-
-size_t linear_scratch(const struct op_linear *o);       /* bytes per thread */
-
-/* Number of decays of a head in a row. */
-static inline size_t linear_decays(const struct op_linear *o)
-{
-	return o->by_key ? o->dim_k : 1;
-}
-
-/* A work item of linear and of keep: values [v, v + n) of a head, in one run; head_k is the key head that it reads. */
-struct head_values {
-	const struct run *run;
-	size_t head, head_k, v, n;
-};
-
-size_t linear_items(const struct op *op, const struct step *s);        /* items() of both ops */
-struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t item);
-
-/* Moves the wanted rows of several buffers to the front. */
+/* Moves the wanted rows to the front, for ops that act on these alone. */
 enum { SELECT_MAX = 8 };
 
 struct op_select {
@@ -283,72 +176,6 @@ struct op_per_layer {
 	float scale, root;
 	struct norm norm;               /* of n elements */
 	struct buffer p, spare;
-};
-
-/* AltUp, alternating updates (Baykal et al. 2023): the residual stream has several streams of n elements, of which a
- * layer reads and updates the first.
- * level: scales each stream but the first to the length of the first.
- * predict: predicted = x + C · x; the layer continues with the first stream of it. C has a row for each stream, a
- * product of tanh(modes).
- * correct: x = predicted + c · (what the layer made of the first stream − its prediction). c, a number for each stream,
- * is 1 + a product of tanh(modes). scaled = the first stream · weight.
- * spread: adds the branch, normed, to each stream but the first.
- * unite: like level; then the first stream becomes the mean of all. */
-struct op_altup {
-	size_t streams, n;
-	struct buffer x, predicted;     /* [streams][n] per row */
-	struct buffer modes;            /* [streams]: the router's logits */
-	const float *matrix;            /* predict: [streams²][streams]; correct: [streams][streams] */
-	const float *weight;            /* [n] */
-	struct buffer scaled, branch;   /* [n] */
-	struct norm branch_norm;
-};
-
-/* Hyper-connections (Zhu et al. 2024): the residual stream has several streams of n elements. Each part of a layer
- * reads a weighted sum of them, and its branch is added, weighted, to each. The weights come from mixes, a product of
- * all streams: first one for reading each stream, then one for updating each. A weight is sigmoid(mix · scale + base),
- * for updating times magnitude, + eps.
- * gather: out = the weighted sum. scatter: x[i] += weight[i] · out, where out is the branch.
- * With rounds, streams² further mixes give a mixing matrix c (Xie et al. 2025): row by row, a softmax of mix · scale +
- * base, + eps; then, in each round, rows and then columns are divided by their sums + eps; the first round divides
- * columns only. scatter: x[i] = weight[i] · out + the sum of c[j][i] · x[j]; eps is not added to these weights. */
-struct op_hyper {
-	size_t streams, n;
-	struct buffer x, mixes, out;
-	struct buffer before;           /* with rounds: space for a copy of x */
-	const float *scale, *base;      /* [1 to 3]; [1 or 2][streams], then [streams²] */
-	float eps, magnitude;
-	size_t rounds;
-};
-
-/* out = the sum of the streams, each times the sigmoids of its gates. Overwrites the gates. */
-struct op_gather_gated {
-	size_t streams, n;
-	struct buffer x, gates, out;    /* [streams][n] per row; the same; [n] */
-};
-
-/* ngrams: out = the table's rows of the n-grams that end at this position (model.h), head by head. ngram_gates: each
- * stream's key becomes the value, times sigmoid(s), where s is the square root of |key · query / √n|, with its sign. */
-struct op_ngrams {
-	const struct ngrams *ngrams;
-	struct matrix table;
-	struct buffer out;
-};
-
-struct op_ngram_gates {
-	size_t streams, n;
-	struct buffer keys, queries, value;     /* [streams][n] per row; the same; [n] */
-};
-
-/* Attention residuals (Moonshot 2026): a row has the residual stream, then what it was before each block of layers.
- * attn_res: out = the sum of streams 0 to `blocks`, weighted by a softmax of the sums of norm(stream) · weight. bank:
- * copies the residual stream to that of the latest block, and sets it to 0. */
-struct op_attn_res {
-	size_t n, blocks;
-	float gate;                     /* out = x + gate · (the sum − x) */
-	struct buffer x, scores, out;   /* [1 + blocks][n] per row; [1 + blocks]; [n] */
-	const float *weight;            /* [n] */
-	float eps;
 };
 
 /* Packs rows for products by head: n elements for each head, `step` apart. */
@@ -379,11 +206,7 @@ struct op_logits {
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
 extern const struct op_kind op_compress, op_keep_group, op_index, op_choose, op_attend_groups;
-extern const struct op_kind op_convolve, op_scan, op_shift, op_blend, op_wkv6, op_wkv7;
-extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
-extern const struct op_kind op_level, op_predict, op_correct, op_spread, op_unite;
-extern const struct op_kind op_gather, op_gather_gated, op_scatter, op_ngrams, op_ngram_gates, op_attn_res, op_bank;
 
 /* ---- mixtures of experts ---- */
 
@@ -401,14 +224,6 @@ struct op_route_adjugates {
 	struct routing *routing;
 	const struct experts *adjugates;
 	struct buffer scores;           /* [adjugates · stand_for] */
-};
-
-/* Chooses the adapter of each row (model.h). It becomes the row's only expert, whose weights are the deltas. */
-struct op_adapters {
-	struct routing *routing;
-	size_t n_vocab;
-	const uint16_t *switched;       /* [n_vocab]: the adapter that an id switches on; 0: none */
-	double other;
 };
 
 /* Packs rows for each expert. gathers: rows of the batch, before the first product; else the rows by place, activated,
@@ -445,7 +260,7 @@ size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t el
 size_t packed_place(const struct packed *p, const struct kernels *k, size_t e, size_t n, enum acts_kind kind,
 	size_t at);
 
-extern const struct op_kind op_route, op_route_adjugates, op_adapters, op_expert_rows, op_combine;
+extern const struct op_kind op_route, op_route_adjugates, op_expert_rows, op_combine;
 
 /* A work item of prepare and of store: rows [from, to) of the batch, of one run, and a KV head. */
 struct kv_rows {

@@ -32,4 +32,8 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 		x[i - from] = -FLT_MAX;
 }
 
-const struct op_kind op_logits = { .name = "logits", .items = items, .item = item };
+static void uses(void *bound, struct uses *u)
+{
+}
+
+const struct op_kind op_logits = { .name = "logits", .uses = uses, .items = items, .item = item };

@@ -13,9 +13,14 @@
 #include "fwd/kernels/kernels.h"
 #include "fwd/state/segment.h"
 
-struct buffer {                 /* floats, [batch][stride] */
+struct value;
+
+/* Rows of floats, [batch][stride]. While a plan is built, `value` says whose rows they are; binding sets the other two
+ * (fwd/builder/graph.h). */
+struct buffer {
 	float *at;
 	size_t stride;
+	struct value *value;
 };
 
 /* What segments keep for each group of `ratio` positions, all layers together (segment_group()). */
@@ -29,22 +34,16 @@ struct grouped {
 
 enum { ACTS_KINDS = ACTS_Q16 + 1 };
 
-/* Packed rows of the same slot share memory: new ones overwrite the old. NORMED: rows that a norm made. BRANCH: rows
- * between two products of a branch. EXPERTS: rows by expert. */
-enum slot { SLOT_NORMED, SLOT_BRANCH, SLOT_EXPERTS, SLOTS };
-
 /* Rows prepared for products, once for each kind of activations that one of the products wants. */
 struct packed {
 	size_t k;                       /* elements of a row */
-	struct buffer rows;             /* the same rows as floats, valid until overwritten; or not set */
 	int wants[ACTS_KINDS];          /* indexed by enum acts_kind */
 	struct acts acts[ACTS_KINDS];   /* n is set for each batch */
 	size_t experts;                 /* number of experts, or of heads: acts[].data has the rows of each in turn; 0:
 					 * neither */
 	struct acts *by_expert[ACTS_KINDS];     /* [experts], set for each batch */
 	size_t used;                    /* experts, or heads, per row */
-	enum slot slot;
-	struct packed *next;            /* in the plan's list */
+	struct value *value;            /* as in struct buffer */
 };
 
 /* The rows of one sequence in a batch. */
@@ -94,10 +93,32 @@ struct cost {                   /* what an op took, measured while plan->timed *
 	struct work work;
 };
 
+/* What an op does with rows. READ_ALL: it reads all rows of the batch, even if it acts on the wanted rows only.
+ * FILL: it makes some of the columns, between those that other ops have made. CHANGE: it reads them and replaces
+ * them. SPOIL: it reads them and leaves nothing of use. */
+enum use { USE_READ, USE_READ_ALL, USE_MAKE, USE_FILL, USE_CHANGE, USE_SPOIL };
+
+struct routing;
+
+/* A visitor of what an op uses. rows: n floats of each row of x, unless x is constant or not set. packed: packed rows;
+ * made with `of`, they are those floats, packed if a product reads them. routing: which experts each row has. */
+struct uses {
+	void (*rows)(struct uses *u, struct buffer *x, size_t n, enum use use);
+	void (*packed)(struct uses *u, struct packed **p, const struct buffer *of, enum use use);
+	void (*routing)(struct uses *u, const struct routing *r, enum use use);
+};
+
 struct op;
 
 struct op_kind {
 	const char *name;
+
+	/* Shows everything that an op with these parameters uses, what it reads first. */
+	void (*uses)(void *bound, struct uses *u);
+
+	/* Every row of the batch must be evaluated, because later ones depend on it through the state, or because the
+	 * op finds rows by their place in the batch. */
+	int all_rows;
 
 	/* Number of items in this step. Called once, before the items run; not called for an op that follows
 	 * another. */

@@ -24,4 +24,13 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->bytes += (double)s->n * (double)o->ids.row_bytes;
 }
 
-const struct op_kind op_per_layer = { .name = "per_layer", .items = op_each_row, .item = item, .work = work };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_per_layer *o = bound;
+
+	u->rows(u, &o->p, o->layers * o->n, USE_CHANGE);
+	u->rows(u, &o->spare, o->layers * o->n, USE_MAKE);
+}
+
+const struct op_kind op_per_layer = { .name = "per_layer", .uses = uses, .all_rows = 1, .items = op_each_row,
+	.item = item, .work = work };

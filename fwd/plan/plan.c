@@ -137,7 +137,8 @@ static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
 	size_t items = op->kind->items(op, s);
 	struct op *next = op + 1;
 
-	for (; !p->timed && !p->after_op && next < end && next->kind->follows && next->kind->follows(next, s); next++)
+	for (; items && !p->timed && !p->after_op && next < end && next->kind->follows && next->kind->follows(next, s);
+	    next++)
 		;
 	ops.to = next;
 	pool_run(p->setup.pool, items, run_item, &ops);

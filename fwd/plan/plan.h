@@ -10,7 +10,6 @@
 #include "fwd/model/model.h"
 #include "fwd/run/pool.h"
 #include "fwd/state/segment.h"
-#include "mixture.h"
 #include "op.h"
 
 enum { ARITHMETIC = 2 };        /* stored in segments: increment when any bit of K or V changes */
@@ -28,6 +27,15 @@ struct plan_setup {
 					 * layers */
 };
 
+/* Rows that pass between plans that divide the layers: some columns of up to PLAN_PARTS values, side by side. */
+enum { PLAN_PARTS = 4 };
+
+struct plan_parts {
+	struct buffer rows[PLAN_PARTS];
+	size_t n[PLAN_PARTS];           /* floats of each */
+	size_t parts, width;            /* their number; floats in all */
+};
+
 struct plan {
 	struct model *model;            /* borrowed, as are kernels and pool */
 	struct plan_setup setup;
@@ -42,9 +50,10 @@ struct plan {
 	void *cancel_context;
 
 	/* private */
-	struct buffer x;                /* the residual stream; several are side by side (model->n_streams) */
-	struct buffer *lens;            /* with setup.lens: [n_layer], x after each layer; of the last, only wanted
-					 * rows */
+	struct buffer x;                /* what the head reads: a row for each wanted row */
+	struct buffer *lens;            /* with setup.lens: [n_layer], what the head would read after each layer: all
+					 * rows or, after the last layer, the wanted ones */
+	struct plan_parts in, out;      /* what comes from the plan before, and what goes to the next */
 	struct step step;
 	struct run *runs;               /* [batch], of the current step */
 	size_t *pos;                    /* [batch], of the current step */
@@ -57,37 +66,11 @@ struct plan {
 	struct grouped grouped[GROUPINGS];      /* of compressed rows, by ratio */
 	size_t row_bytes, state_floats; /* sizes of what recurrent layers keep */
 	int keeps_current;              /* some layer has a state that each row replaces (segment.h) */
-	struct packed *packed;          /* a list */
 	void *memory;                   /* all that plan_memory() returned: a list */
-	struct mixture mixture;         /* of the experts, if the model has any */
-	struct latent_buffers {
-		struct buffer q_low, q;         /* low-rank queries; queries before K_hᵀ is applied */
-		struct buffer low, kv;          /* the latent row; expanded keys and values, or the heads' values */
-	} latent;
-	struct compressed_buffers {
-		struct buffer q_low;            /* low-rank queries */
-		struct buffer rows, made;       /* values and scores to be compressed; compressed rows */
-		struct buffer low;              /* low-rank results of the groups of heads */
-	} compressed;
-	struct indexer_buffers {
-		struct buffer q, weight, key;   /* [heads][dim]; [heads]; [dim] */
-		struct buffer rows;             /* keys to be averaged, and their scores, all 0 */
-		struct buffer chosen;           /* [top], or [heads][top], as int32_t */
-	} indexer;
-	struct adapter_buffers {
-		uint16_t *switched;             /* [n_vocab]: the adapter that each id switches on; 0: none */
-		struct routing routing;         /* routes rows to adapters */
-		struct buffer low, out;         /* of deltas: after the first product; after the second */
-	} adapters;
 	struct text_buffers {
 		int32_t *whole, *decoder;       /* [batch]: ids of whole texts; of the decoder's rows */
 		struct run *runs;               /* [batch]: the runs of these */
 	} texts;                        /* of diffusion models, and of those with an encoder */
-	struct buffer carried;          /* values of the first layer (RWKV 7), or the embedding */
-	struct buffer predicted, modes; /* with several streams: a second copy of all; weights of each */
-	struct buffer per_layer, per_layer_ids;         /* per-layer inputs; the share of them that comes from ids */
-	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' results; q, k and v, or n_ff
-					 * elements */
 };
 
 /* Frees a plan that build_plan() made (fwd/builder/builder.h). */

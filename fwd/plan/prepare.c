@@ -60,13 +60,15 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	size_t group = d->n_head / d->n_head_kv;
 
 	for (size_t row = t.from; row < t.to; row++) {
-		float *q = buffer_row(&a->qkv, row), *v = q + (d->n_head + d->n_head_kv) * d->dim_k + t.head * d->dim_v;
+		float *q = a->q.at ? buffer_row(&a->q, row) : NULL, *v;
 
-		if (!a->shares)
-			prepare_head(a, s, q + (d->n_head + t.head) * d->dim_k, a->k_norm, t.head, row);
-		if (a->v_norm.kind)
+		if (a->k.at)
+			prepare_head(a, s, buffer_row(&a->k, row) + t.head * d->dim_k, a->k_norm, t.head, row);
+		if (a->v_norm.kind) {
+			v = buffer_row(&a->v, row) + t.head * d->dim_v;
 			s->k->norm(&a->v_norm, v, v, d->dim_v);
-		for (size_t head = t.head * group; head < (t.head + 1) * group; head++)
+		}
+		for (size_t head = t.head * group; q && head < (t.head + 1) * group; head++)
 			prepare_head(a, s, q + head * d->dim_k, a->q_norm, head, row);
 		if (a->temperature.scale > 0)
 			temper(&a->temperature, s, q + t.head * group * d->dim_k, group * d->dim_k,
@@ -74,4 +76,14 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	}
 }
 
-const struct op_kind op_prepare = { .name = "prepare", .items = kv_rows_items, .item = item };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_attention *a = bound;
+
+	u->rows(u, &a->q, a->heads.n_head * a->heads.dim_k, USE_CHANGE);
+	u->rows(u, &a->k, a->heads.n_head_kv * a->heads.dim_k, USE_CHANGE);
+	u->rows(u, &a->v, a->heads.n_head_kv * a->heads.dim_v, USE_CHANGE);
+}
+
+const struct op_kind op_prepare = { .name = "prepare", .uses = uses, .all_rows = 1, .items = kv_rows_items,
+	.item = item };

@@ -86,4 +86,15 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_product = { .name = "product", .items = items, .item = item, .work = work };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_product *o = bound;
+	size_t last = o->heads ? (o->heads - 1) * o->step : 0;
+
+	u->packed(u, &o->x, NULL, USE_READ);
+	u->routing(u, o->routing, USE_READ);
+	for (size_t i = 0; i < o->n; i++)
+		u->rows(u, &o->y[i], last + o->w[i].rows, o->step > o->w[i].rows ? USE_FILL : USE_MAKE);
+}
+
+const struct op_kind op_product = { .name = "product", .uses = uses, .items = items, .item = item, .work = work };

@@ -126,7 +126,15 @@ static void item(const struct op *op, const struct step *s, size_t row, size_t t
 	weigh(e, weight, r->used);
 }
 
-const struct op_kind op_route = { .name = "route", .items = op_each_row, .item = item };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_route *o = bound;
+
+	u->rows(u, &o->logits, o->routing->n, USE_CHANGE);
+	u->routing(u, o->routing, USE_MAKE);
+}
+
+const struct op_kind op_route = { .name = "route", .uses = uses, .items = op_each_row, .item = item };
 
 /* As in llama.cpp: two of the best experts may have the same adjugate, which is then counted twice, and the weight of
  * adjugate a is the score of expert a. */
@@ -146,5 +154,13 @@ static void adjugates_item(const struct op *op, const struct step *s, size_t row
 	weigh(e, weight, r->used);
 }
 
-const struct op_kind op_route_adjugates = { .name = "route_adjugates", .items = op_each_row,
+static void adjugates_uses(void *bound, struct uses *u)
+{
+	struct op_route_adjugates *o = bound;
+
+	u->rows(u, &o->scores, o->adjugates->n * o->adjugates->stand_for, USE_READ);
+	u->routing(u, o->routing, USE_MAKE);
+}
+
+const struct op_kind op_route_adjugates = { .name = "route_adjugates", .uses = adjugates_uses, .items = op_each_row,
 	.item = adjugates_item };

@@ -153,4 +153,23 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 			k->acts_pack(&o->packed->acts[kind], buffer_row(&o->out, s->first + p.c0), o->out.stride, p);
 }
 
-const struct op_kind op_rows = { .name = "rows", .items = items, .item = item };
+/* The gate's elements of GLU precede those of `up`, unless these are elsewhere. Rows that are only packed stay what
+ * they are. */
+static void uses(void *bound, struct uses *u)
+{
+	struct op_rows *o = bound;
+	int both = o->f == ROW_GLU && !o->up.value && !o->up.at;
+
+	u->packed(u, &o->packed, &o->out, USE_MAKE);
+	u->rows(u, &o->x, o->n, USE_CHANGE);
+	u->rows(u, &o->branch, o->n, o->branch_norm.kind ? USE_SPOIL : USE_READ);
+	u->rows(u, &o->in, both ? 2 * o->n : o->f == ROW_GATES ? o->gates : o->n,
+		both || o->f == ROW_GATES ? USE_SPOIL : USE_READ);
+	u->rows(u, &o->up, o->n, o->f == ROW_GATES ? USE_READ : USE_SPOIL);
+	if (o->out.value != o->in.value || o->f || o->norm.kind)
+		u->rows(u, &o->out, o->n, USE_MAKE);
+	else
+		u->rows(u, &o->out, o->n, USE_READ);
+}
+
+const struct op_kind op_rows = { .name = "rows", .uses = uses, .items = items, .item = item };

@@ -27,4 +27,12 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	}
 }
 
-const struct op_kind op_select = { .name = "select", .items = items, .item = item };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_select *o = bound;
+
+	for (size_t i = 0; i < o->buffers; i++)
+		u->rows(u, &o->x[i], o->n[i], USE_CHANGE);
+}
+
+const struct op_kind op_select = { .name = "select", .uses = uses, .items = items, .item = item };

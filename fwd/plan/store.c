@@ -21,10 +21,10 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 		size_t pos = t.run->pos + row - t.run->first;
 		struct kv_block block = kv_block_at(state->shape.kv_type, d->dim_k, attend_stored_v(d),
 			kv.extent[pos / KV_EXTENT] + kv.offset);
-		const float *k = buffer_row(&a->qkv, row) + d->n_head * d->dim_k, *v = k + d->n_head_kv * d->dim_k;
+		const float *k = buffer_row(&a->k, row) + t.head * d->dim_k;
+		const float *v = a->v.at ? buffer_row(&a->v, row) + t.head * d->dim_v : k;
 
-		s->k->kv_store(state->shape.kv_type, &block, d->dim_k, attend_stored_v(d), pos % KV_EXTENT,
-			k + t.head * d->dim_k, v + t.head * d->dim_v);
+		s->k->kv_store(state->shape.kv_type, &block, d->dim_k, attend_stored_v(d), pos % KV_EXTENT, k, v);
 	}
 }
 
@@ -33,4 +33,13 @@ static int follows(const struct op *op, const struct step *s)
 	return 1;
 }
 
-const struct op_kind op_store = { .name = "store", .items = kv_rows_items, .item = item, .follows = follows };
+static void uses(void *bound, struct uses *u)
+{
+	struct op_attention *a = bound;
+
+	u->rows(u, &a->k, a->heads.n_head_kv * a->heads.dim_k, USE_READ);
+	u->rows(u, &a->v, a->heads.n_head_kv * a->heads.dim_v, USE_READ);
+}
+
+const struct op_kind op_store = { .name = "store", .uses = uses, .all_rows = 1, .items = kv_rows_items, .item = item,
+	.follows = follows };
