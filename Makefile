@@ -86,7 +86,7 @@ GEN = main options arguments hosts pipeline report history messages convert cons
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
-	rope_test plan_test split_test linear_test scan_test product_test vector_test \
+	rope_test graph_test graph_programs_test plan_test split_test linear_test scan_test product_test vector_test \
 	attend_test avx512_test guessing_test hash_test jinja_test grammar_test schema_test keywords_test \
 	malformed_test
 REFERENCE = reference_model reference_keys reference_families reference_math reference_attention reference_mixture \
@@ -173,6 +173,8 @@ $(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(
 	$(OBJ)/lib/base/system_bsd.o $(OBJ)/lib/base/system_posix.o
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)
+$(BIN)/tests/graph_test: $(OBJ)/tests/graph_test.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/tests/graph_programs_test: $(OBJ)/tests/graph_programs_test.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(OBJ)/tests/mkopen.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/malformed_test: $(OBJ)/tests/malformed_test.o $(OBJ)/tests/mkopen.o $(made_o) $(fwd_o) $(pick_o) \
 	$(tok_o) $(lib_o)
