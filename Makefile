@@ -33,8 +33,8 @@ ANYWHERE = "-fdebug-prefix-map=$$PWD=."
 ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(ANYWHERE) $(CFLAGS)
 
 # Vectors are written out in the kernels; the compiler's own vectors of the scalar parts only slow them down (Q4_K by a
-# fifth). Tracking variables for debuggers takes a third of the compiler's time.
-EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -fno-var-tracking
+# fifth). Information for debuggers would take a quarter of the compiler's time.
+EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -g0
 
 PROGRAMS = tok chat fwd sample score schema detok peek feed best gen kv gguf
 BASE = why arena io out visible bytes slurp lines cli guard quote clock grow slots hash sort fmath half space \
@@ -58,7 +58,7 @@ SCHEMA = schema fail gbnf index types make refer rewrite merge alternatives nega
 SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
-SIMD = columns decode prompt spans table
+SIMD = columns columns_wide decode decode_wide float_rows prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv loops grok minimax01 deepseek4 t5 diffusion
 BUILDER = graph cut place builder open decoder attention latent compressed indexer feed_forward experts adapters encoder
 RESIDUAL = residual altup attn_res gated_streams hyper ngrams

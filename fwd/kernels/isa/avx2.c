@@ -15,7 +15,7 @@
 #pragma GCC target("avx2,fma,f16c")
 /* With sixteen registers it pays to order instructions before registers are allocated (decode of Q6_K by a tenth). */
 #pragma GCC optimize("schedule-insns", "sched-pressure")
-#if defined KERNELS_decode
+#if defined KERNELS_decode || defined KERNELS_decode_wide
 /* Allocating them by regions makes decode of narrow rows slower by a tenth. */
 #pragma GCC optimize("ira-region=one")
 #endif

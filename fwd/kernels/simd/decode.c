@@ -1,10 +1,14 @@
-/* decode: products with one or two columns, and of float weights with few. The weights are read once, straight along
- * their rows, a span of sixteen blocks at a time; rows.h says where rows end. */
+/* decode: products of quantised weights with one or two columns. The weights are read once, straight along their rows,
+ * a span of sixteen blocks at a time; rows.h says where rows end.
+ *
+ * A type is one row of the table in unpack.h: how its codes and scales are read, in which order, and how many rows are
+ * multiplied side by side. Every type has the same three loops, compiled from that row (LOOPS, at the end): for one
+ * column, of rows of whole spans and of other rows, and for two columns. */
 #include <string.h>
 
 #include "lib/base/size.h"
 #include "acts.h"
-#include "float_rows.h"
+#include "prefetch.h"
 #include "product.h"
 #include "rows.h"
 #include "spans.h"
@@ -41,11 +45,10 @@ INLINE struct unpacker unpacker_of_memory(struct unpacker u)
 
 /* ---- quantised weights ---- */
 
-/* What a loop multiplies: rows side by side, and columns of so many planes; two columns of one plane, or one column.
- * prefetches: 1: it prefetches what comes next. */
+/* What a loop multiplies: rows side by side, and one column, or two of one plane. */
 struct decode_shape {
-	size_t rows, columns, planes;
-	int prefetches;
+	size_t rows, columns;
+	int prefetches;         /* 1: it prefetches what comes next */
 };
 
 /* For the sum of each row i and column c of a shape. */
@@ -181,8 +184,8 @@ INLINE int in_eights(struct unpacker u) { return EIGHTS && (u.order == ORDER_EIG
 /* sum[column or plane][half]: the integer sums of a span, as above. */
 INLINE void span_sums(struct unpacker u, const uint8_t *p, struct decode_shape s, const char *x, i32x16 sum[2][2])
 {
-	size_t n = s.columns * s.planes;
-	const int8_t *codes = (const int8_t *)x + s.columns * acts_span_bytes(s.planes);
+	size_t n = s.columns * PLANES;
+	const int8_t *codes = (const int8_t *)x + s.columns * acts_span_bytes(PLANES);
 
 	if (in_eights(u))
 		eight_sums(u, p, codes + ORDER_EIGHTS * n * SPAN, n, sum);
@@ -196,7 +199,7 @@ INLINE void span_sums(struct unpacker u, const uint8_t *p, struct decode_shape s
 INLINE void span_close(struct unpacker u, const uint8_t *p, struct decode_shape shape, const char *x,
                        i32x16 sum[2][2], f32x16 acc[2])
 {
-	size_t step = acts_span_bytes(shape.planes);
+	size_t step = acts_span_bytes(PLANES);
 	struct scales s;
 
 	/* Keeps the compiler from reading the scales before the sums are done. In eights, it would spill them. With a
@@ -210,7 +213,7 @@ INLINE void span_close(struct unpacker u, const uint8_t *p, struct decode_shape 
 	for (size_t c = 0; c < shape.columns; c++) {
 		const struct acts_span *at = (const struct acts_span *)(x + c * step);
 
-		acc[c] = vf_fma(vf_load(at->dx), span_product(u, sum + c, &s, at, (int)shape.planes), acc[c]);
+		acc[c] = vf_fma(vf_load(at->dx), span_product(numbers_of(u), sum + c, &s, at), acc[c]);
 	}
 }
 
@@ -236,7 +239,7 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape s,
 INLINE void set_add(struct unpacker u, struct row_set set, size_t g, struct decode_shape s, const struct acts *a,
                     f32x16 acc[2][2])
 {
-	const char *x = (const char *)a->data + g * acts_spans_bytes(s.planes, s.columns);
+	const char *x = (const char *)a->data + g * acts_spans_bytes(PLANES, s.columns);
 	const uint8_t *p = set.start + g * u.bytes;
 
 	UNROLL
@@ -257,7 +260,7 @@ INLINE struct row_set first_set(const struct product_job *j, size_t rows, size_t
 /* Rows of whole spans, side by side, so that they share the loads of the columns. (AVX-512, from memory, with
  * prefetches, two rows: Q4_0 and Q4_K 1.08 times as fast as row by row, Q6_K 1.05; with 16-bit activations 1.07 to
  * 1.28.) Returns the first row that is left. */
-INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struct product_job *j)
+INLINE size_t decode_in_turn(struct unpacker u, struct decode_shape s, const struct product_job *j)
 {
 	struct row_set set = first_set(j, s.rows, j->w->row_bytes);
 	size_t spans = j->w->cols / SPAN, r = j->r0;
@@ -273,19 +276,13 @@ INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struc
 	return r;
 }
 
-/* decode_whole() for one column of a type that is slower to unpack than to read. The floats of a span are computed
- * after the integer sums of the next one: each is a long chain of dependent instructions, and a CPU looks only a few
- * hundred instructions ahead, which is one or two spans. (Zen 4, from memory: TQ2_0 1.1 times as fast, Q2_K 1.08, Q2_0
- * and Q3_K 1.06, codebooks 1.03; types of four bits and more 0.87 to 1.0, although 1.03 in the cache. AVX2: 1.03 to
- * 1.09.) */
+/* The same for one column, with the floats of a span computed after the integer sums of the next one: each is a long
+ * chain of dependent instructions, and a CPU looks only a few hundred instructions ahead, which is one or two spans. */
 INLINE size_t decode_overlapped(struct unpacker u, struct decode_shape s, const struct product_job *j)
 {
 	struct row_set set = first_set(j, s.rows, j->w->row_bytes);
-	size_t step = acts_spans_bytes(s.planes, 1), last = j->w->cols / SPAN - 1, r = j->r0;
+	size_t step = acts_spans_bytes(PLANES, 1), last = j->w->cols / SPAN - 1, r = j->r0;
 
-	/* Too few registers for the sums of two planes, or for those of Q3_K (AVX2: 1.04 to 1.08 times the time). */
-	if (!DOT_AT_ONCE || (EIGHTS && (s.planes == 2 || (u.scales == 2 && !in_eights(u)))))
-		return decode_whole(u, s, j);
 	u = unpacker_at_once(u);
 	for (; r + s.rows <= j->r1; r += s.rows, set.start += s.rows * set.row_bytes) {
 		const uint8_t *p = set.start;
@@ -315,6 +312,27 @@ INLINE size_t decode_overlapped(struct unpacker u, struct decode_shape s, const 
 		}
 	}
 	return r;
+}
+
+/* The most columns of a row that is read as a stream: beside it, the activations must stay in the first-level cache, as
+ * loads from the second disturb the prefetchers. (Zen 4: rows of 8,192 1.1 to 1.25 times as fast, 11,264 0.9 to 1.05,
+ * 14,336 0.55 to 0.97.) */
+enum { STREAM_MOST = 8192 };
+
+/* Rows of whole spans and one column. With a byte a weight or more, CPUs that have SYSTEM_ONE_STREAM read row after row
+ * without prefetches (Zen 4: Q8_0 1.2 times as fast; types with fewer bits gain 3 to 8% with two threads, but lose up
+ * to 20% with one). Overlapping takes registers: where they are few, codebooks alone gain. (Zen 4, in the cache: 4-bit
+ * types 1.03 to 1.07 times as fast, TQ2_0 1.09, codebooks 1.0 to 1.03. AVX2: codebooks 1.01 to 1.06, with 16-bit
+ * activations 1.02 to 1.15; others 0.93 to 1.0.) */
+INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struct product_job *j)
+{
+	struct decode_shape stream = { 1, 1, 0 };
+
+	if (PLANES == 1 && u.bytes > SPAN && j->one_stream && j->w->cols <= STREAM_MOST)
+		return decode_in_turn(u, stream, j);
+	if (DOT_AT_ONCE && (!EIGHTS || u.read_rows))
+		return decode_overlapped(u, s, j);
+	return decode_in_turn(u, s, j);
 }
 
 /* decode_whole() for rows of any length, read in runs (struct row_run). For rows of whole spans it takes 3% more time.
@@ -356,112 +374,32 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 	return r;
 }
 
-/* The loops of a type:
- *	runs            one column of one plane, rows in runs
- *	wide            the same for two planes
- *	whole           one column of one plane, rows of whole spans; adjacent spans overlap if the type is slower to
- *	                unpack than to read
- *	wide_whole      the same for two planes (AVX2: IQ4_XS, MXFP4 and NVFP4 1.1 to 1.2 times as fast as in runs);
- *	                not for TYPES_WITH_FEW_LOOPS
- *	two_columns     two columns of one plane, rows in runs: a tenth to a third less time than columns.c; not for
- *	                TYPES_WITH_FEW_LOOPS
- *	stream          like whole, but row after row without prefetches, for CPUs that have SYSTEM_ONE_STREAM (Zen 4:
- *	                Q8_0 1.2 times as fast, Q6_K 1.04; types with fewer bits gain 3 to 8% with two threads, but
- *	                lose up to 20% with one)
- * The third argument is the number of rows (or runs) that are multiplied side by side: two; one if unpacking takes most
- * of the time, or if memory is the limit, as with a byte or more a weight. With two planes, it is two, or one for
- * TYPES_WITH_FEW_LOOPS, unless spans overlap. With few registers (EIGHTS), two columns are multiplied one run at a time
- * (AVX2: TQ2_0 then takes 0.75 of the time, MXFP4 0.9, the others the same). */
-#define TYPES_WITH_FEW_LOOPS(ROW) \
-	ROW(IQ2_XXS, iq2_xxs, 1) ROW(IQ2_XS, iq2_xs, 1) ROW(IQ2_S, iq2_s, 1) ROW(IQ3_XXS, iq3_xxs, 1) \
-	ROW(IQ3_S, iq3_s, 1) ROW(IQ1_S, iq1_s, 1) ROW(IQ1_M, iq1_m, 1) ROW(TQ1_0, tq1_0, 2) ROW(Q1_0, q1_0, 2) \
-	ROW(Q2_0, q2_0, 2)
-#define TYPES_SLOW_WITH_ALL_LOOPS(ROW) ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(TQ2_0, tq2_0, 2)
-#define TYPES_FAST(ROW) \
-	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
-	ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) \
-	ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
-#define TYPES_AS_A_STREAM(ROW) ROW(Q6_K, q6_k, 1) ROW(Q8_0, q8_0, 1)
-#define TYPES_SLOW(ROW) TYPES_WITH_FEW_LOOPS(ROW) TYPES_SLOW_WITH_ALL_LOOPS(ROW)
-#define TYPES_WITH_ALL_LOOPS(ROW) TYPES_SLOW_WITH_ALL_LOOPS(ROW) TYPES_FAST(ROW)
-#define LOOP(decode, kind, name, ...) \
+/* The loops of a type: for one column, of rows of whole spans and of other rows, and for two columns. Each returns the
+ * first row that is left. With few registers, two columns are multiplied one run at a time (AVX2: TQ2_0 then takes 0.75
+ * of the time, MXFP4 0.9, the others the same). */
+#define LOOP(kind, decode, name, ...) \
 	static size_t kind##_##name(const struct product_job *j) \
 	{ \
 		return decode(unpack_##name, (struct decode_shape){ __VA_ARGS__ }, j); \
 	}
-#define OVERLAPPED(NAME, name, rows) LOOP(decode_overlapped, whole, name, rows, 1, 1, 1)
-#define WIDE_OVERLAPPED(NAME, name, rows) LOOP(decode_overlapped, wide_whole, name, rows, 1, 2, 1)
-#define WHOLE(NAME, name, rows) LOOP(decode_whole, whole, name, rows, 1, 1, 1)
-#define WIDE_WHOLE(NAME, name, rows) LOOP(decode_whole, wide_whole, name, 2, 1, 2, 1)
-#define STREAM(NAME, name, rows) LOOP(decode_whole, stream, name, rows, 1, 1, 0)
-#define RUNS(NAME, name, rows) LOOP(decode_runs, runs, name, rows, 1, 1, 1)
-#define TWO_COLUMNS(NAME, name, rows) LOOP(decode_runs, two_columns, name, EIGHTS ? 1 : rows, 2, 1, 1)
-#define WIDE_ONE_RUN(NAME, name, rows) LOOP(decode_runs, wide, name, 1, 1, 2, 1)
-#define WIDE_TWO_RUNS(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2, 1)
-TYPES_SLOW(OVERLAPPED)
-TYPES_SLOW_WITH_ALL_LOOPS(WIDE_OVERLAPPED)
-TYPES_FAST(WHOLE)
-TYPES_FAST(WIDE_WHOLE)
-TYPES_AS_A_STREAM(STREAM)
-TYPES_WITH_FEW_LOOPS(RUNS)
-TYPES_WITH_FEW_LOOPS(WIDE_ONE_RUN)
-TYPES_WITH_ALL_LOOPS(RUNS)
-TYPES_WITH_ALL_LOOPS(WIDE_TWO_RUNS)
-TYPES_WITH_ALL_LOOPS(TWO_COLUMNS)
+#define LOOPS(id, NAME, name, ...) \
+	LOOP(whole, decode_whole, name, unpack_##name.rows, 1, 1) \
+	LOOP(runs, decode_runs, name, unpack_##name.rows, 1, 1) \
+	LOOP(two, decode_runs, name, EIGHTS ? 1 : unpack_##name.rows, 2, 1)
+FORMATS_QUANTISED(LOOPS)
 
-/* The most columns of a row that is read as a stream: beside it, the activations must stay in the first-level cache, as
- * loads from the second disturb the prefetchers. (Zen 4: rows of 8,192 1.1 to 1.25 times as fast, 11,264 0.9 to 1.05,
- * 14,336 0.55 to 0.97.) */
-enum { STREAM_MOST = 8192 };
-
-static void decode_codes(const struct product_job *j)
+void product_few(PLANES)(const struct product_job *j)
 {
 	typedef size_t loop(const struct product_job *j);
-#define ENTRY(kind, NAME, name) [FORMAT_##NAME] = kind##_##name,
-#define WHOLE_ENTRY(NAME, name, rows) ENTRY(whole, NAME, name)
-#define STREAM_ENTRY(NAME, name, rows) ENTRY(stream, NAME, name)
-#define RUNS_ENTRY(NAME, name, rows) ENTRY(runs, NAME, name)
-#define TWO_COLUMNS_ENTRY(NAME, name, rows) ENTRY(two_columns, NAME, name)
-#define WIDE_WHOLE_ENTRY(NAME, name, rows) ENTRY(wide_whole, NAME, name)
-#define WIDE_ENTRY(NAME, name, rows) ENTRY(wide, NAME, name)
-	static loop *const whole[FORMAT_LIMIT] = { TYPES_SLOW(WHOLE_ENTRY) TYPES_FAST(WHOLE_ENTRY) },
-	        *const stream[FORMAT_LIMIT] = { TYPES_AS_A_STREAM(STREAM_ENTRY) },
-	        *const runs[FORMAT_LIMIT] = { TYPES_WITH_FEW_LOOPS(RUNS_ENTRY) TYPES_WITH_ALL_LOOPS(RUNS_ENTRY) },
-	        *const two_columns[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(TWO_COLUMNS_ENTRY) },
-	        *const wide_whole[FORMAT_LIMIT] = { TYPES_WITH_ALL_LOOPS(WIDE_WHOLE_ENTRY) },
-	        *const wide[FORMAT_LIMIT] = { TYPES_WITH_FEW_LOOPS(WIDE_ENTRY) TYPES_WITH_ALL_LOOPS(WIDE_ENTRY) };
-#undef ENTRY
+#define ROW(id, NAME, name, ...) [id] = { whole_##name, runs_##name, PLANES == 1 ? two_##name : NULL },
+	static const struct { loop *whole, *runs, *two; } loops[FORMAT_LIMIT] = { FORMATS_QUANTISED(ROW) };
+#undef ROW
 	enum format_id id = j->w->format->id;
-	int whole_spans = j->w->cols % SPAN == 0;
-	loop *decode = NULL;
 	struct product_job rest = *j;
 
-	if (j->x->n == 1 && j->x->kind == ACTS_Q16)
-		decode = whole_spans && wide_whole[id] ? wide_whole[id] : wide[id];
-	else if (j->x->n == 1 && whole_spans && j->w->cols <= STREAM_MOST && j->one_stream && stream[id])
-		decode = stream[id];
-	else if (j->x->n == 1)
-		decode = whole_spans ? whole[id] : runs[id];
-	else if (j->x->n == 2 && j->x->kind != ACTS_Q16)
-		decode = two_columns[id];
-	if (decode)
-		rest.r0 = decode(j);
-	product_columns(&rest);
-}
-
-/* ---- any format ---- */
-
-#define DECODE_FLOATS(id, NAME, name, bytes) \
-	static void decode_##name(const struct product_job *j) \
-	{ \
-		decode_floats((struct floats){ floats_##name, bytes }, *j); \
-	}
-FORMATS_FLOAT(DECODE_FLOATS)
-
-void product_few(const struct product_job *j)
-{
-#define ENTRY(id, NAME, name, ...) [id] = decode_##name,
-	static void (*const floats[FORMAT_LIMIT])(const struct product_job *) = { FORMATS_FLOAT(ENTRY) };
-
-	(j->w->format->widen ? floats[j->w->format->id] : decode_codes)(j);
+	if (j->x->n == 1)
+		rest.r0 = (j->w->cols % SPAN ? loops[id].runs : loops[id].whole)(j);
+	else if (j->x->n == 2 && PLANES == 1)
+		rest.r0 = loops[id].two(j);
+	product_columns(PLANES)(&rest);
 }

@@ -6,7 +6,20 @@
 #define ROWS_H
 
 #include "acts.h"
+#include "product.h"
 #include "unpack.h"
+
+/* The numbers of a type: all that multiplying depends on once they are unpacked. */
+struct numbers {
+	int scales, minima;             /* of a block */
+	int is_signed, top;             /* as in struct unpacker */
+	int bias;                       /* what is added to the codes */
+};
+
+INLINE struct numbers numbers_of(struct unpacker u)
+{
+	return (struct numbers){ u.scales, u.minima, u.is_signed, u.top, u.is_signed ? SIGNED_BIAS : u.offset };
+}
 
 /* What the bias of the codes adds to sums of products. */
 INLINE i32x16 biased_by(const struct acts_span *x, enum block_sum part, int bias)
@@ -16,36 +29,34 @@ INLINE i32x16 biased_by(const struct acts_span *x, enum block_sum part, int bias
 
 /* Sums of products as floats, without the bias of the codes. With one plane of activations all of it is exact in float
  * too, where that takes one instruction less. */
-INLINE f32x16 unbiased(i32x16 isum, const struct acts_span *x, enum block_sum part, int bias, int planes)
+INLINE f32x16 unbiased(i32x16 isum, const struct acts_span *x, enum block_sum part, int bias)
 {
 	if (!bias)
 		return vi_to_float(isum);
-	if (planes == 1)
+	if (PLANES == 1)
 		return vf_fma(vf_set1((float)-bias), vf_load(x->fsum[part]), vi_to_float(isum));
 	return vi_to_float(vi_sub(isum, biased_by(x, part, bias)));
 }
 
 /* The products of a span's blocks, before dx, from the sums[plane][half]. */
-INLINE f32x16 span_product(struct unpacker u, i32x16 sum[2][2], const struct scales *s, const struct acts_span *x,
-                           int planes)
+INLINE f32x16 span_product(struct numbers of, i32x16 sum[2][2], const struct scales *s, const struct acts_span *x)
 {
-	int bias = u.is_signed ? SIGNED_BIAS : u.offset;
 	f32x16 t = vf_sub(s->scale[0], s->scale[0]);    /* zero, or NaN where the scale is not finite */
 	i32x16 *isum = sum[0], *low = sum[1];
 
-	if (planes == 2)
+	if (PLANES == 2)
 		for (int h = 0; h < 2; h++)
 			isum[h] = vi_add(vi_sub(vi_shl(isum[h], 8), isum[h]), low[h]);
-	if (u.scales == 2) {
-		t = vf_fma(s->scale[0], unbiased(isum[0], x, FIRST_HALF, bias, planes), t);
-		t = vf_fma(s->scale[1], unbiased(isum[1], x, SECOND_HALF, bias, planes), t);
-		if (u.minima) {
+	if (of.scales == 2) {
+		t = vf_fma(s->scale[0], unbiased(isum[0], x, FIRST_HALF, of.bias), t);
+		t = vf_fma(s->scale[1], unbiased(isum[1], x, SECOND_HALF, of.bias), t);
+		if (of.minima) {
 			t = vf_fma(s->min[0], vf_load(x->fsum[FIRST_HALF]), t);
 			t = vf_fma(s->min[1], vf_load(x->fsum[SECOND_HALF]), t);
 		}
 	} else {
-		t = vf_fma(s->scale[0], unbiased(vi_add(isum[0], isum[1]), x, WHOLE_BLOCK, bias, planes), t);
-		if (u.minima)
+		t = vf_fma(s->scale[0], unbiased(vi_add(isum[0], isum[1]), x, WHOLE_BLOCK, of.bias), t);
+		if (of.minima)
 			t = vf_fma(s->min[0], vf_load(x->fsum[WHOLE_BLOCK]), t);
 	}
 	return t;

@@ -19,7 +19,14 @@ static enum acts_kind vector_acts_kind(const struct format *format, int wide)
 
 static void vector_product(const struct product_job *job)
 {
-	(acts_few(job->x->kind, job->x->k, job->x->n) ? product_few : product_many)(job);
+	const struct acts *x = job->x;
+
+	if (!acts_few(x->kind, x->k, x->n))
+		product_many(job);
+	else if (x->kind == ACTS_F32)
+		product_floats(job);
+	else
+		(acts_planes(x->kind) == 2 ? product_few(2) : product_few(1))(job);
 }
 
 #define STRING(isa) #isa

@@ -1,7 +1,7 @@
 /* unpack: one unpacker for each quantised format. It reads a span, sixteen blocks of 32 (so two super-blocks of a
  * K format): the codes 64 bytes at a time, the scales in lane order (lanes.h). spans.c unpacks whole spans into memory
- * with these, and decode.c has loops of its own for some. A new format is a function for its codes, one for its scales
- * and a line in the list at the end; the rest follows from its row in lib/gguf/formats.h. */
+ * with these; decode.c and columns.c compile loops of their own from them. A new format is a function for its codes,
+ * one for its scales and a row in the table at the end; the rest follows from its row in lib/gguf/formats.h. */
 #ifndef UNPACK_H
 #define UNPACK_H
 
@@ -34,6 +34,7 @@ struct unpacker {
 	void (*placed)(const uint8_t *span, int four, b64 codes[2]);
 	int place[4];
 	void (*read_scales)(const uint8_t *span, struct scales *s);
+	size_t rows;            /* that decode.c multiplies side by side: two, or one if unpacking takes long */
 	/* Codebooks have these in place of codes(): a grid of either kind, and read_rows(), which comes first. row() is
 	 * the number, in the grid, of row i of the span. */
 	int signs;
@@ -204,38 +205,38 @@ INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_
 			u.four(span, i / 2, &codes[i]);
 }
 
-#define UNPACKER(name, ...) \
+#define UNPACKER(name, n_rows, ...) \
 	static const struct unpacker unpack_##name = { \
 		.bytes = SPAN / BLOCK_##name * sizeof(struct name), \
 		.is_signed = SIGNED_##name, .offset = OFFSET_##name, .top = TOP_##name, \
 		.scales = SCALES_##name, .minima = MINIMA_##name, \
-		.read_scales = scales_##name, __VA_ARGS__ \
+		.read_scales = scales_##name, .rows = n_rows, __VA_ARGS__ \
 	}
-UNPACKER(q4_0, .codes = codes_q4_0, IN(QUARTERS, quarters, q4_0));
-UNPACKER(q4_1, .codes = codes_q4_1, IN(QUARTERS, quarters, q4_1));
-UNPACKER(q5_0, .codes = codes_q5_0, IN_PAIRS(QUARTERS, quarters, q5_0));
-UNPACKER(q5_1, .codes = codes_q5_1, IN_PAIRS(QUARTERS, quarters, q5_1));
-UNPACKER(q8_0, .codes = codes_q8_0, IN_PAIRS(FIELDS, fields, q8_0));
-UNPACKER(q2_k, .codes = codes_q2_k, IN_EIGHTS(q2_k) IN_PLACES(q2_k, 0, 2, 4, 6));
-UNPACKER(q3_k, .codes = codes_q3_k, IN_PLACES(q3_k, 0, 0, 4, 4));
-UNPACKER(q4_k, .codes = codes_q4_k, IN(QUARTERS, quarters, q4_k));
-UNPACKER(q5_k, .codes = codes_q5_k, IN_PAIRS(QUARTERS, quarters, q5_k));
-UNPACKER(q6_k, .codes = codes_q6_k);
-UNPACKER(iq4_nl, .codes = codes_iq4_nl, IN_EIGHTS(iq4_nl) IN_PAIRS(QUARTERS, quarters, iq4_nl));
-UNPACKER(iq4_xs, .codes = codes_iq4_xs, IN_EIGHTS(iq4_xs) IN_PAIRS(QUARTERS, quarters, iq4_xs));
-UNPACKER(iq2_xxs, .grid = grids.iq2_xxs, .read_rows = rows_iq2_xxs, .row = row_iq2_xxs, .signs = 1);
-UNPACKER(iq2_xs, .grid = grids.iq2_xs, .read_rows = rows_iq2_xs, .row = row_of_index, .signs = 1);
-UNPACKER(iq2_s, .grid = grids.iq2_s, .read_rows = rows_iq2_s, .row = row_of_index, .signs = 1);
-UNPACKER(iq3_xxs, .grid_of_fours = grids.iq3_xxs, .read_rows = rows_iq3_xxs, .row = row_iq3_xxs, .signs = 1);
-UNPACKER(iq3_s, .grid_of_fours = grids.iq3_s, .read_rows = rows_iq3_s, .row = row_of_index, .signs = 1);
-UNPACKER(iq1_s, .grid = grids.iq1, .read_rows = rows_iq1_s, .row = row_of_index, .signs = 0);
-UNPACKER(iq1_m, .grid = grids.iq1, .read_rows = rows_iq1_m, .row = row_of_index, .signs = 0);
-UNPACKER(tq1_0, .codes = codes_tq1_0);
-UNPACKER(tq2_0, .codes = codes_tq2_0, IN_EIGHTS(tq2_0) IN_PLACES(tq2_0, 0, 2, 4, 6));
-UNPACKER(mxfp4, .codes = codes_mxfp4, IN_EIGHTS(mxfp4) IN_PAIRS(QUARTERS, quarters, mxfp4));
-UNPACKER(nvfp4, .codes = codes_nvfp4, IN_EIGHTS(nvfp4) IN_PAIRS(GROUPS, groups, nvfp4));
-UNPACKER(q1_0, .codes = codes_q1_0, IN_EIGHTS(q1_0));
-UNPACKER(q2_0, .codes = codes_q2_0, IN_EIGHTS(q2_0));
+UNPACKER(q4_0, 2, .codes = codes_q4_0, IN(QUARTERS, quarters, q4_0));
+UNPACKER(q4_1, 2, .codes = codes_q4_1, IN(QUARTERS, quarters, q4_1));
+UNPACKER(q5_0, 2, .codes = codes_q5_0, IN_PAIRS(QUARTERS, quarters, q5_0));
+UNPACKER(q5_1, 2, .codes = codes_q5_1, IN_PAIRS(QUARTERS, quarters, q5_1));
+UNPACKER(q8_0, 2, .codes = codes_q8_0, IN_PAIRS(FIELDS, fields, q8_0));
+UNPACKER(q2_k, 1, .codes = codes_q2_k, IN_EIGHTS(q2_k) IN_PLACES(q2_k, 0, 2, 4, 6));
+UNPACKER(q3_k, 2, .codes = codes_q3_k, IN_PLACES(q3_k, 0, 0, 4, 4));
+UNPACKER(q4_k, 2, .codes = codes_q4_k, IN(QUARTERS, quarters, q4_k));
+UNPACKER(q5_k, 2, .codes = codes_q5_k, IN_PAIRS(QUARTERS, quarters, q5_k));
+UNPACKER(q6_k, 2, .codes = codes_q6_k);
+UNPACKER(iq4_nl, 2, .codes = codes_iq4_nl, IN_EIGHTS(iq4_nl) IN_PAIRS(QUARTERS, quarters, iq4_nl));
+UNPACKER(iq4_xs, 2, .codes = codes_iq4_xs, IN_EIGHTS(iq4_xs) IN_PAIRS(QUARTERS, quarters, iq4_xs));
+UNPACKER(iq2_xxs, 1, .grid = grids.iq2_xxs, .read_rows = rows_iq2_xxs, .row = row_iq2_xxs, .signs = 1);
+UNPACKER(iq2_xs, 1, .grid = grids.iq2_xs, .read_rows = rows_iq2_xs, .row = row_of_index, .signs = 1);
+UNPACKER(iq2_s, 1, .grid = grids.iq2_s, .read_rows = rows_iq2_s, .row = row_of_index, .signs = 1);
+UNPACKER(iq3_xxs, 1, .grid_of_fours = grids.iq3_xxs, .read_rows = rows_iq3_xxs, .row = row_iq3_xxs, .signs = 1);
+UNPACKER(iq3_s, 1, .grid_of_fours = grids.iq3_s, .read_rows = rows_iq3_s, .row = row_of_index, .signs = 1);
+UNPACKER(iq1_s, 1, .grid = grids.iq1, .read_rows = rows_iq1_s, .row = row_of_index, .signs = 0);
+UNPACKER(iq1_m, 1, .grid = grids.iq1, .read_rows = rows_iq1_m, .row = row_of_index, .signs = 0);
+UNPACKER(tq1_0, 2, .codes = codes_tq1_0);
+UNPACKER(tq2_0, 2, .codes = codes_tq2_0, IN_EIGHTS(tq2_0) IN_PLACES(tq2_0, 0, 2, 4, 6));
+UNPACKER(mxfp4, 2, .codes = codes_mxfp4, IN_EIGHTS(mxfp4) IN_PAIRS(QUARTERS, quarters, mxfp4));
+UNPACKER(nvfp4, 2, .codes = codes_nvfp4, IN_EIGHTS(nvfp4) IN_PAIRS(GROUPS, groups, nvfp4));
+UNPACKER(q1_0, 2, .codes = codes_q1_0, IN_EIGHTS(q1_0));
+UNPACKER(q2_0, 2, .codes = codes_q2_0, IN_EIGHTS(q2_0));
 #undef UNPACKER
 #undef IN
 #undef IN_EIGHTS

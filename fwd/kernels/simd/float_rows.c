@@ -1,9 +1,8 @@
-/* float_rows: products of float weights with few columns, for decode.c. */
-#ifndef FLOAT_ROWS_H
-#define FLOAT_ROWS_H
-
+/* float_rows: products of float weights with few columns. */
+#include "acts.h"
 #include "floats.h"
 #include "prefetch.h"
+#include "product.h"
 
 enum { FLOAT_NEAR = 2048 };     /* prefetch distance in each row, in bytes */
 
@@ -109,4 +108,17 @@ INLINE void decode_floats(struct floats f, struct product_job j)
 			float_rows(f, j, r, 1, c, 1, c ? 0 : far_1);
 }
 
-#endif
+#define DECODE_FLOATS(id, NAME, name, bytes) \
+	static void decode_##name(const struct product_job *j) \
+	{ \
+		decode_floats((struct floats){ floats_##name, bytes }, *j); \
+	}
+FORMATS_FLOAT(DECODE_FLOATS)
+
+void product_floats(const struct product_job *j)
+{
+#define ENTRY(id, NAME, name, ...) [id] = decode_##name,
+	static void (*const floats[FORMAT_LIMIT])(const struct product_job *) = { FORMATS_FLOAT(ENTRY) };
+
+	floats[j->w->format->id](j);
+}
