@@ -38,7 +38,6 @@ INLINE struct unpacker unpacker_of_memory(struct unpacker u)
 	u.read_rows = NULL;
 	u.signs = 0;
 	u.four = u.four ? four_of_memory : NULL;
-	u.placed = NULL;
 	u.read_scales = scales_of_memory;
 	return u;
 }
@@ -84,32 +83,27 @@ INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size
 }
 
 #if !PAIRS      /* never called: no type has these orders */
-INLINE i32x16 vi_from_place(i32x16 sum, int place) { return sum; }
 INLINE void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 #endif
 
 /* Like half_sums(), for codes in quarters, fields or groups. Types with codes in quarters have one scale a block: for
- * them sum[i][0] is over whole blocks and sum[i][1] is zero. With one column or plane, codes stay in their places
- * and the sums are shifted instead: half as many shifts (Zen 4: 0.97 of the time). With two, it would save
- * none and take 1.03 of the time. */
+ * them sum[i][0] is over whole blocks and sum[i][1] is zero. */
 INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
-	int top = u.is_signed ? 255 : u.top, placed = u.placed && n == 1;
+	int top = u.is_signed ? 255 : u.top;
 
 	UNROLL
 	for (int c = 0; c < SPAN_VECTORS / 2; c++) {
 		b64 w[2];
 
-		(placed ? u.placed : u.four)(p, c, w);
+		u.four(p, c, w);
 		UNROLL
 		for (size_t i = 0; i < n; i++) {
 			const int8_t *q = x + i * SPAN + 128 * c;
 
 			v[i][c] = vd_dot_two(w[0], vb_load(q), w[1], vb_load(q + 64));
-			if (placed)
-				v[i][c] = vi_from_place(v[i][c], u.place[c]);
 			vd_fold_quarters(v[i], c);
 		}
 	}

@@ -30,9 +30,6 @@ struct unpacker {
 	 * PAIRS; in fields or groups with PAIRS; in eights with EIGHTS. Otherwise ORDER_PLAIN and NULL. */
 	enum order order;
 	void (*four)(const uint8_t *span, int four, b64 codes[2]);
-	/* The same with each four's codes in their places, times 1 << place, which saves shifts; or NULL. */
-	void (*placed)(const uint8_t *span, int four, b64 codes[2]);
-	int place[4];
 	void (*read_scales)(const uint8_t *span, struct scales *s);
 	size_t rows;            /* that decode.c multiplies side by side: two, or one if unpacking takes long */
 	/* Codebooks have these in place of codes(): a grid of either kind, and read_rows(), which comes first. row() is
@@ -112,10 +109,8 @@ INLINE void byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 #if PAIRS
 #include "unpack_pairs.h"
 #define IN_PAIRS(...) IN(__VA_ARGS__)
-#define IN_PLACES(name, ...) IN(FIELDS, fields, name), .placed = placed_##name, .place = { __VA_ARGS__ }
 #else
 #define IN_PAIRS(...)
-#define IN_PLACES(...)
 #endif
 
 /* ---- the unpackers ---- */
@@ -217,8 +212,8 @@ UNPACKER(q4_1, 2, .codes = codes_q4_1, IN(QUARTERS, quarters, q4_1));
 UNPACKER(q5_0, 2, .codes = codes_q5_0, IN_PAIRS(QUARTERS, quarters, q5_0));
 UNPACKER(q5_1, 2, .codes = codes_q5_1, IN_PAIRS(QUARTERS, quarters, q5_1));
 UNPACKER(q8_0, 2, .codes = codes_q8_0, IN_PAIRS(FIELDS, fields, q8_0));
-UNPACKER(q2_k, 1, .codes = codes_q2_k, IN_EIGHTS(q2_k) IN_PLACES(q2_k, 0, 2, 4, 6));
-UNPACKER(q3_k, 2, .codes = codes_q3_k, IN_PLACES(q3_k, 0, 0, 4, 4));
+UNPACKER(q2_k, 1, .codes = codes_q2_k, IN_EIGHTS(q2_k) IN_PAIRS(FIELDS, fields, q2_k));
+UNPACKER(q3_k, 2, .codes = codes_q3_k, IN_PAIRS(FIELDS, fields, q3_k));
 UNPACKER(q4_k, 2, .codes = codes_q4_k, IN(QUARTERS, quarters, q4_k));
 UNPACKER(q5_k, 2, .codes = codes_q5_k, IN_PAIRS(QUARTERS, quarters, q5_k));
 UNPACKER(q6_k, 2, .codes = codes_q6_k);
@@ -232,7 +227,7 @@ UNPACKER(iq3_s, 1, .grid_of_fours = grids.iq3_s, .read_rows = rows_iq3_s, .row =
 UNPACKER(iq1_s, 1, .grid = grids.iq1, .read_rows = rows_iq1_s, .row = row_of_index, .signs = 0);
 UNPACKER(iq1_m, 1, .grid = grids.iq1, .read_rows = rows_iq1_m, .row = row_of_index, .signs = 0);
 UNPACKER(tq1_0, 2, .codes = codes_tq1_0);
-UNPACKER(tq2_0, 2, .codes = codes_tq2_0, IN_EIGHTS(tq2_0) IN_PLACES(tq2_0, 0, 2, 4, 6));
+UNPACKER(tq2_0, 2, .codes = codes_tq2_0, IN_EIGHTS(tq2_0) IN_PAIRS(FIELDS, fields, tq2_0));
 UNPACKER(mxfp4, 2, .codes = codes_mxfp4, IN_EIGHTS(mxfp4) IN_PAIRS(QUARTERS, quarters, mxfp4));
 UNPACKER(nvfp4, 2, .codes = codes_nvfp4, IN_EIGHTS(nvfp4) IN_PAIRS(GROUPS, groups, nvfp4));
 UNPACKER(q1_0, 2, .codes = codes_q1_0, IN_EIGHTS(q1_0));
@@ -241,6 +236,5 @@ UNPACKER(q2_0, 2, .codes = codes_q2_0, IN_EIGHTS(q2_0));
 #undef IN
 #undef IN_EIGHTS
 #undef IN_PAIRS
-#undef IN_PLACES
 
 #endif
