@@ -23,7 +23,7 @@ SYSTEM_posix = -DSYSTEM_POSIX
 # SEGMENTS=files keeps all segments in files, as on a system without shared memory that can be locked and listed.
 SEGMENTS =
 SEGMENTS_files = -DSEGMENTS_IN_FILES
-# AVX512=avx512_emulated makes the backend avx512 of AVX2 instructions (tests/avx512_emulated.h).
+# AVX512=avx512_emulated makes the backend avx512 of AVX2 instructions (fwd/kernels/isa/avx512_emulated.h).
 AVX512 = avx512
 # No contraction, no fast math: the arithmetic is the contract.
 STD = -std=c11 -D_XOPEN_SOURCE=700 -ffp-contract=off -fno-math-errno -pthread -I.
@@ -67,10 +67,10 @@ MODEL = model tensors keys expected layers layers_rope rope
 OPS = embed angles rows product prepare store attend compress choose best attend_groups select route experts heads \
 	copy per_layer logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
-FWD = engine settings supported serve hidden served batch chain scores \
+FWD = engine settings supported input question batch answers hidden texts chain scores \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) $(RESIDUAL:%=residual/%) \
-	$(MIXERS:%=mixers/%) plan/plan plan/split $(OPS:%=plan/%) \
-	$(SEGMENT:%=state/%) state/digest run/pool run/prefault measure/meter measure/limits measure/profile \
+	$(MIXERS:%=mixers/%) plan/plan plan/split plan/prefault $(OPS:%=plan/%) \
+	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
 	measure/dump measure/compare measure/report
 TOK = main encode document prompts
 SAMPLE = main options session generation pick canvas pieces constraint trace
@@ -126,7 +126,7 @@ objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(sche
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(SCORE:%=$(OBJ)/sample/score/%.o) \
 	$(TOK:%=$(OBJ)/tok/%.o) $(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(KV:%=$(OBJ)/fwd/kv/%.o) \
-	$(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) \
+	$(BENCH:%=$(OBJ)/tests/bench/%.o) \
 	$(TESTS:%=$(OBJ)/tests/%.o) $(HELPERS:%=$(OBJ)/tests/%.o) $(OTHERS:%=$(OBJ)/%.o)
 binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
 
@@ -150,7 +150,7 @@ $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opt
 	$(term_o) $(process_o) $(json_o) $(lib_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
-$(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
+$(BIN)/bench: $(BENCH:%=$(OBJ)/tests/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 
 $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
 $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(REFERENCE:%=$(OBJ)/tests/%.o) $(lib_o)

@@ -1,8 +1,9 @@
-/* Chooses the rows of a batch, and writes its answers. */
+/* Chooses the rows of a batch, evaluates them, and has their answers written. */
 #include "batch.h"
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -10,15 +11,38 @@
 #include "lib/stream/frame.h"
 #include "fwd/plan/split.h"
 #include "fwd/state/ids.h"
-#include "serve.h"
 
 enum {
 	FEW = 16,               /* a frame with at most this many rows counts as decoding */
 	BESIDE = 128            /* most rows of prompts beside such frames: enough for speed, and done quickly */
 };
-/* How long to wait for the sequences of a batch before the next one, as a fraction of the batch's time. The wait begins
- * when the first of them sends a frame, because sequences of one batch come back close together. */
+/* How long to wait for the texts of a batch before the next one, as a fraction of the batch's time. The wait begins
+ * when the first of them sends a frame, because texts of one batch come back close together. */
 static const double PATIENCE = 0.1;
+
+int batch_open(struct batch *b, struct why *w)
+{
+	size_t batch = b->plan->setup.batch;
+	struct batch_rows *r = &b->rows;
+
+	r->ids = malloc(batch * sizeof *r->ids);
+	r->run = malloc(batch * sizeof *r->run);
+	r->text = malloc(batch * sizeof *r->text);
+	r->following = malloc(batch * sizeof *r->following);
+	if (!r->ids || !r->run || !r->text || !r->following)
+		return why(w, "out of memory");
+	return hidden_open(&b->hidden, b->plan, w) < 0 ? -1 : answers_open(&b->answers, b->plan, w);
+}
+
+void batch_close(struct batch *b)
+{
+	answers_close(&b->answers);
+	hidden_close(&b->hidden);
+	free(b->rows.ids);
+	free(b->rows.run);
+	free(b->rows.text);
+	free(b->rows.following);
+}
 
 /* ---- the queue ---- */
 
@@ -34,269 +58,215 @@ static int is_interrupted(void *context)
 	return interrupted;
 }
 
-void batch_add(struct serve *v, struct served *q)
+void batch_add(struct batch *b, struct text *t)
 {
-	if (!v->queue) {
+	if (!b->queue) {
 		interrupted = 0;
-		v->until = clock_now() + v->patience;
+		b->until = clock_now() + b->patience;
 	}
-	q->next = NULL;
-	*(v->queue ? &v->last->next : &v->queue) = q;
-	v->last = q;
-	v->queued++;
+	t->next = NULL;
+	*(b->queue ? &b->tail->next : &b->queue) = t;
+	b->tail = t;
+	b->queued++;
 }
 
-/* Removes answered sequences from the queue, and ends those whose `end ` frame has come. */
-static int remove_answered(struct serve *v, struct why *w)
+int batch_is_full(const struct batch *b)
 {
-	struct served **at = &v->queue, *q;
+	size_t rows = 0;
 
-	v->last = NULL;
-	while ((q = *at)) {
-		if (served_left(q)) {
-			v->last = q;
-			at = &q->next;
+	for (const struct text *t = b->queue; t; t = t->next)
+		rows += text_left(t);
+	return rows >= b->plan->setup.batch;
+}
+
+/* Moves the texts without rows left to a list of their own, and returns it. */
+static struct text *take_answered(struct batch *b)
+{
+	struct text *answered = NULL, **end = &answered, **at = &b->queue, *t;
+
+	b->tail = NULL;
+	while ((t = *at)) {
+		if (text_left(t)) {
+			b->tail = t;
+			at = &t->next;
 			continue;
 		}
-		*at = q->next;
-		v->queued--;
-		if (q->end_frame.kind) {
-			if (serve_ended(v, q, w) < 0)
-				return -1;
-			continue;
-		}
-		v->n_awaited += !q->awaited;
-		q->awaited = 1;
+		*at = t->next;
+		b->queued--;
+		t->next = NULL;
+		*end = t;
+		end = &t->next;
 	}
-	return 0;
+	return answered;
 }
 
 /* ---- which rows ---- */
 
-size_t batch_wanted(const struct serve *v, const struct served *q)
+static void choose(struct batch *b, struct text *t, size_t n)
 {
-	return size_max(q->end - q->after - q->n_answers - (v->score != 0), q->first_logits);
-}
+	struct batch_rows *r = &b->rows;
+	size_t end = t->state->length + n, wanted = size_min(end - size_min(t->wanted, end), n) - t->after;
 
-static void choose(struct serve *v, struct served *q, size_t n)
-{
-	size_t end = q->state->length + n, wanted = size_min(end - size_min(batch_wanted(v, q), end), n) - q->after;
-
-	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = wanted, .after = q->after };
-	segment_read_ids(q->state, q->state->length, v->ids + v->n_rows, n);
-	if (v->score && wanted) {
-		int32_t *following = v->following + v->n_wanted;
+	r->run[r->n_runs] = (struct run){ .state = t->state, .n = n, .wanted = wanted, .after = t->after };
+	segment_read_ids(t->state, t->state->length, r->ids + r->n, n);
+	if (b->answers.score && wanted) {
+		int32_t *following = r->following + r->n_wanted;
 
 		following[wanted - 1] = 0;      /* the frame's last id has no successor */
-		segment_read_ids(q->state, end - wanted + 1, following, wanted - (end == q->end));
+		segment_read_ids(t->state, end - wanted + 1, following, wanted - (end == t->end));
 	}
-	v->run_of[v->n_runs++] = q;
-	v->n_rows += n;
-	v->n_wanted += wanted;
+	r->text[r->n_runs++] = t;
+	r->n += n;
+	r->n_wanted += wanted;
 }
 
-/* A diffusion model evaluates all rows of a sequence together: as many sequences as fit, in the order of the queue. */
-static void choose_whole(struct serve *v)
+/* A diffusion model evaluates all rows of a text together: as many texts as fit, in the order of the queue. */
+static void choose_whole(struct batch *b)
 {
 	size_t rows = 0;
 
-	for (struct served *q = v->queue; q && rows + q->end <= v->plan->setup.batch; q = q->next) {
-		choose(v, q, served_left(q));
-		rows += q->end;
+	for (struct text *t = b->queue; t && rows + t->end <= b->plan->setup.batch; t = t->next) {
+		choose(b, t, text_left(t));
+		rows += t->end;
 	}
 }
 
-static void choose_rows(struct serve *v)
+static void choose_all(struct batch *b)
 {
-	size_t most = v->plan->setup.batch, few = size_min(FEW, most), runs = hidden_sequences(v), n;
+	for (struct text *t = b->queue; t; t = t->next)
+		choose(b, t, text_left(t));
+}
 
-	v->n_runs = v->n_rows = v->n_wanted = 0;
-	if (v->model->diffusion) {
-		choose_whole(v);
-		return;
-	}
-	if (v->hidden.in) {
-		for (struct served *q = v->queue; q; q = q->next)
-			choose(v, q, served_left(q));
-		return;
-	}
+/* The frames with few rows, as many as fit, and then a part of the others. */
+static void choose_some(struct batch *b, size_t most)
+{
+	size_t few = size_min(FEW, most), runs = hidden_texts(&b->hidden, b->texts->n_live), n;
+
+	for (struct text *t = b->queue; t; t = t->next)
+		if ((n = text_left(t)) <= few && b->rows.n + n <= most && b->rows.n_runs < runs)
+			choose(b, t, n);
+	if (b->rows.n)
+		most = size_min(most, b->rows.n + BESIDE);
+	for (struct text *t = b->queue; t && b->rows.n < most; t = t->next)
+		if ((n = text_left(t)) > few && !t->every)
+			choose(b, t, size_min(n, most - b->rows.n));
+}
+
+static void choose_rows(struct batch *b)
+{
+	struct text *first = b->queue;
+	size_t batch = b->plan->setup.batch;
 	/* let the next stage begin before the whole prompt is done */
-	if (v->hidden.out)
-		most = size_min(most, BESIDE);
+	size_t most = b->hidden.out ? size_min(batch, BESIDE) : batch;
+
+	b->rows.n = b->rows.n_runs = b->rows.n_wanted = 0;
+	if (b->plan->model->diffusion)
+		choose_whole(b);
+	else if (b->hidden.in)
+		choose_all(b);
 	/* the logits of all its rows are one frame, so no other frame may come in between */
-	if (v->queue->every && served_left(v->queue) > few) {
-		choose(v, v->queue, size_min(served_left(v->queue), most));
-		return;
-	}
-	for (struct served *q = v->queue; q; q = q->next)
-		if ((n = served_left(q)) <= few && v->n_rows + n <= most && v->n_runs < runs)
-			choose(v, q, n);
-	if (v->n_rows)
-		most = size_min(most, v->n_rows + BESIDE);
-	for (struct served *q = v->queue; q && v->n_rows < most; q = q->next)
-		if ((n = served_left(q)) > few && !q->every)
-			choose(v, q, size_min(n, most - v->n_rows));
+	else if (first->every && text_left(first) > size_min(FEW, batch))
+		choose(b, first, size_min(text_left(first), most));
+	else
+		choose_some(b, most);
 }
 
-/* ---- answers ---- */
+/* ---- a batch ---- */
 
-/* Writes the header of the answer of a sequence. With `layers` (not the final logits), the whole frame is in this batch
- * (serve.c). */
-static int begin_answer(const struct serve *v, struct served *q, size_t layers, struct why *w)
+/* Not while a frame of logits is being written, because it must be completed. */
+static int may_be_cancelled(const struct batch *b)
 {
-	struct frame out = { .kind = v->score ? FRAME_SCORES : FRAME_LOGITS, .rows = q->n_answers,
-		.cols = v->score ? SCORE_COLS : (uint32_t)v->model->n_vocab, .type = FRAME_F32,
-		.flags = (uint32_t)layers, .pos = (uint32_t)q->end - q->after - q->n_answers,
-		.seq = q->sequence.number };
-
-	return (!layers && q->header_written++) || !q->n_answers ? 0 : frame_write_header(v->out, &out, w);
-}
-
-/* Computes the answers of the wanted rows [row, row + n). */
-static void make_answers(struct serve *v, size_t row, size_t n)
-{
-	plan_logits(v->plan, row, n, v->logits);
-	if (v->score)
-		scores_rows(&v->scores, v->logits, v->following + row, n);
-}
-
-/* Writes n of the computed answers. With scores, the last id of a frame has none. */
-static int write_answers(const struct serve *v, size_t row, size_t n, int last, struct why *w)
-{
-	const struct frame out = { .type = FRAME_F32 };
-
-	if (v->score)
-		return frame_write_elements(v->out, &out, v->scores.score[row], (n - (size_t)last) * SCORE_COLS, w);
-	return frame_write_elements(v->out, &out, v->logits + row * v->model->n_vocab, n * v->model->n_vocab, w);
-}
-
-/* Whether all rows of its frame have been evaluated. */
-static int is_complete(const struct served *q)
-{
-	return q->end == q->state->length;
-}
-
-/* Computes and writes the answers of all wanted rows, after this many layers (0: all), as many rows at a time as there
- * is room for. */
-static int answer(struct serve *v, size_t layers, struct why *w)
-{
-	size_t all = 0, done = 0, made = 0, some;
-
-	for (size_t i = 0; i < v->n_runs; i++)
-		all += v->run[i].wanted;
-	for (size_t i = 0; i < v->n_runs; i++) {
-		if (v->run[i].wanted && begin_answer(v, v->run_of[i], layers, w) < 0)
-			return -1;
-		for (size_t left = v->run[i].wanted, row; left; left -= some, done += some) {
-			row = done % v->rows;
-			if (!row)
-				make_answers(v, done, made = size_min(all - done, v->rows));
-			some = size_min(left, made - row);
-			if (write_answers(v, row, some, some == left && is_complete(v->run_of[i]), w) < 0)
-				return -1;
-		}
-	}
-	if (all && v->first <= 0)
-		v->first = clock_now();
+	for (size_t i = 0; !b->answers.every && !b->hidden.in && i < b->rows.n_runs; i++)
+		if (!b->rows.text[i]->sampled && !b->rows.text[i]->header_written)
+			return 1;
 	return 0;
 }
 
-/* With --lens, the answers after each layer come first. */
-static int answer_all(struct serve *v, struct why *w)
+/* Evaluates the rows. Returns -1 if it was cancelled. */
+static int evaluate(struct batch *b)
 {
-	size_t n_layer = v->lens ? v->model->n_layer : 0;
+	int status;
 
-	for (size_t layers = 1; layers < n_layer; layers++) {
-		plan_lens(v->plan, layers);
-		if (answer(v, layers, w) < 0)
-			return -1;
-	}
-	if (v->lens)
-		plan_lens(v->plan, n_layer);
-	return answer(v, 0, w);
+	b->plan->cancelled = may_be_cancelled(b) ? is_interrupted : NULL;
+	if (b->hidden.in)
+		split_take(b->plan, 0, b->rows.n, b->hidden.in);
+	status = plan_step(b->plan, b->rows.ids, b->rows.run, b->rows.n_runs);
+	b->plan->cancelled = NULL;
+	return status;
+}
+
+static int write_answers(struct batch *b, struct why *w)
+{
+	if (b->answers.chained)
+		return 0;
+	if (b->hidden.out)
+		return hidden_write(&b->hidden, b->answers.out, &b->rows, w);
+	if (answers_write(&b->answers, &b->rows, w) < 0)
+		return -1;
+	if (b->rows.n_wanted)
+		report_answered(b->report);
+	return 0;
 }
 
 /* Ends the frames of given ids with an `end ` frame. Frames of sampled ids are evaluated again. */
-static int end_interrupted(struct serve *v, struct why *w)
+static int end_interrupted(struct batch *b, struct why *w)
 {
-	for (struct served *q = v->queue; q; q = q->next) {
-		if (q->sampled || q->header_written)
+	for (struct text *t = b->queue; t; t = t->next) {
+		if (t->sampled || t->header_written)
 			continue;
-		q->end = q->ready = q->state->length;
-		if (frame_write_end(v->out, FRAME_END_INTERRUPT, (uint32_t)q->end, q->sequence.number, w) < 0)
+		t->end = t->ready = t->state->length;
+		if (frame_write_end(b->answers.out, FRAME_END_INTERRUPT, (uint32_t)t->end, t->sequence.number, w) < 0)
 			return -1;
 	}
 	interrupted = 0;
 	return 0;
 }
 
-/* ---- a batch ---- */
-
-/* Not while a frame of logits is being written, because it must be completed. */
-static int may_be_cancelled(const struct serve *v)
+static void count(const struct batch *b, double seconds)
 {
-	for (size_t i = 0; !v->all && !v->hidden.in && i < v->n_runs; i++)
-		if (!v->run_of[i]->sampled && !v->run_of[i]->header_written)
-			return 1;
-	return 0;
-}
+	const struct batch_rows *r = &b->rows;
 
-static void count(struct serve *v, double seconds)
-{
-	for (size_t i = 0; i < v->n_runs; i++) {
-		size_t n = v->run[i].n;
-		double part = seconds * (double)n / (double)v->n_rows;
-
-		v->evaluated += n;
-		*(v->run_of[i]->rows > 1 ? &v->prompt : &v->decode) += n;
-		*(v->run_of[i]->rows > 1 ? &v->prompt_seconds : &v->decode_seconds) += part;
-	}
+	for (size_t i = 0; i < r->n_runs; i++)
+		report_evaluated(b->report, r->text[i]->rows <= 1, r->run[i].n,
+			seconds * (double)r->run[i].n / (double)r->n);
 }
 
 /* Writes the progress of the frames in the queue, unless all are short. Errors, such as a full disk, are ignored. */
-static void write_progress(const struct serve *v)
+static void write_progress(const struct batch *b)
 {
 	size_t rows = 0, left = 0;
 	char line[48];
 	int n;
 
-	for (const struct served *q = v->queue; q; q = q->next)
-		if (q->rows > FEW) {
-			rows += q->rows;
-			left += served_left(q);
+	for (const struct text *t = b->queue; t; t = t->next)
+		if (t->rows > FEW) {
+			rows += t->rows;
+			left += text_left(t);
 		}
 	n = snprintf(line, sizeof line, "%zu of %zu\n", rows - left, rows);
-	if (rows && pwrite(v->progress, line, (size_t)n, 0) < 0)
+	if (rows && pwrite(b->progress, line, (size_t)n, 0) < 0)
 		return;
 }
 
-int batch_run(struct serve *v, struct why *w)
+int batch_run(struct batch *b, struct text **answered, struct why *w)
 {
 	double began = clock_now(), now;
-	int status;
+	int cancelled;
 
-	choose_rows(v);
-	v->plan->cancelled = may_be_cancelled(v) ? is_interrupted : NULL;
-	if (v->hidden.in)
-		split_take(v->plan, 0, v->n_rows, v->hidden.in);
-	status = plan_step(v->plan, v->ids, v->run, v->n_runs);
-	v->plan->cancelled = NULL;
-	if (status == 0 && !v->chain)
-		status = v->hidden.out ? hidden_write(v, w) : answer_all(v, w);
-	else if (status)
-		status = end_interrupted(v, w) < 0 ? -1 : 1;
-	now = clock_now();
-	if (status == 0)
-		count(v, now - began);
-	if (v->progress >= 0)
-		write_progress(v);
-	v->patience = PATIENCE * (now - began);
-	v->until = now + v->patience;
-	v->hidden.together = v->n_runs;
-	v->hidden.n_in = 0;
-	if (remove_answered(v, w) < 0)
+	*answered = NULL;
+	choose_rows(b);
+	cancelled = evaluate(b) < 0;
+	if ((cancelled ? end_interrupted(b, w) : write_answers(b, w)) < 0)
 		return -1;
-	if (status == 0 && v->chain && !v->queue)
-		status = chain_run(v, v->run_of[0], w);
-	return status < 0 ? -1 : 0;
+	now = clock_now();
+	if (!cancelled)
+		count(b, now - began);
+	if (b->progress >= 0)
+		write_progress(b);
+	b->patience = PATIENCE * (now - began);
+	b->until = now + b->patience;
+	b->hidden.together = b->rows.n_runs;
+	b->hidden.n_in = 0;
+	*answered = take_answered(b);
+	return cancelled;
 }

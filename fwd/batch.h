@@ -1,26 +1,57 @@
-/* batch: the rows that are evaluated together, from the frames being answered, of one sequence or several. Rows that
- * answer a sampler come first, then those of prompts, each in order of arrival. */
+/* batch: the rows that are evaluated together, of one text or several, from the frames that wait for an answer. Rows
+ * that answer a sampler come first, then those of prompts, each in order of arrival.
+ *
+ *	batch_add(&b, t);                       // as often as wanted: frames that wait
+ *	status = batch_run(&b, &answered, &w);
+ *	for (t = answered; t; t = next) ...     // what was answered is the caller's again
+ */
 #ifndef BATCH_H
 #define BATCH_H
 
 #include <stddef.h>
 
 #include "lib/base/why.h"
+#include "fwd/measure/report.h"
+#include "fwd/plan/plan.h"
+#include "answers.h"
+#include "hidden.h"
+#include "batch_rows.h"
+#include "texts.h"
 
-struct serve;
-struct served;
+struct batch {
+	/* set by the caller, and borrowed: */
+	struct plan *plan;
+	struct texts *texts;
+	struct report *report;
+	int progress;                   /* descriptor of the file for progress on long frames; or -1 */
+	struct answers answers;         /* its first part */
+
+	struct hidden hidden;
+	struct text *queue, *tail;      /* texts with a frame that waits, and the last of them */
+	size_t queued;
+	double patience;                /* seconds to wait for more of them after the first, */
+	double until;                   /* until this time */
+
+	struct batch_rows rows;               /* of the current batch; each with room for setup.batch of them */
+};
+
+/* Returns 0, or -1 if memory is short. Call batch_close() in either case. */
+int batch_open(struct batch *b, struct why *w);
+void batch_close(struct batch *b);
 
 /* For a signal handler: cancels the evaluation of given ids; an `end ` frame follows instead of logits. Complete
  * batches remain valid. Ignored for sampled ids, with --all, and between frames. */
 void batch_interrupt(int signal);
 
-/* Appends a sequence, whose frame must have rows left, to the queue. */
-void batch_add(struct serve *v, struct served *q);
+/* Appends a text, whose frame must have rows left, to the queue. */
+void batch_add(struct batch *b, struct text *t);
 
-/* The first position of its frame whose logits are wanted. */
-size_t batch_wanted(const struct serve *v, const struct served *q);
+/* Whether the queue fills a batch. */
+int batch_is_full(const struct batch *b);
 
-/* Evaluates one batch and writes its answers. The queue must not be empty. Returns 0, or -1 if a write failed. */
-int batch_run(struct serve *v, struct why *w);
+/* Evaluates one batch of the queue, which must not be empty, and writes its answers (with --chain, none). Returns 0; 1
+ * if it was interrupted, and `end ` frames were written instead; or -1 if a write failed. *answered: the texts that
+ * left the queue, in its order. */
+int batch_run(struct batch *b, struct text **answered, struct why *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* fwd: ids to logits. Opens a model and an engine, then serves frames until the input ends. */
+/* fwd: ids to logits. Opens a model and an engine, then answers frames until the input ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,12 +17,13 @@
 #include "fwd/measure/dump.h"
 #include "fwd/measure/profile.h"
 #include "fwd/measure/report.h"
-#include "fwd/run/prefault.h"
+#include "fwd/plan/prefault.h"
 #include "fwd/state/digest.h"
 #include "batch.h"
+#include "chain.h"
 #include "engine.h"
 #include "fwd_opts.h"
-#include "serve.h"
+#include "input.h"
 #include "settings.h"
 #include "supported.h"
 
@@ -31,7 +32,11 @@ static struct cli c = { .program = "fwd", .synopsis = "[options] MODEL < ids > l
 static struct why w;
 static struct settings set;
 static struct engine e;
-static struct all_served served;
+static struct texts texts;
+static struct report report;
+static struct batch batch = { .progress = -1 };
+static struct chain chain;
+static struct input input;
 static struct dump dump;
 
 /* Blocks SIGPIPE while a report is still to be printed, in case the reader is gone; or delivers it. */
@@ -74,52 +79,67 @@ static void print_notes(void)
 	bytes_free(&notes);
 }
 
-static int open_progress(struct serve *v)
+static int open_progress(void)
 {
-	if (set.progress && (v->progress = open(set.progress, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
+	if (set.progress && (batch.progress = open(set.progress, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
 		return why(&w, "%s: %s", set.progress, strerror(errno));
 	return 0;
 }
 
-static void open_all(struct serve *v)
+/* Opens the model, the engine, and the files that options name. */
+static void open_all(void)
 {
 	static const struct faults missing = { .tell = note };
 	const struct model_setup setup = { set.set, set.ignores_unknown, &missing };
+	struct model *m = model_open(c.argv[0], &setup, &w);
 
-	v->model = model_open(c.argv[0], &setup, &w);
-	if (v->model && v->model->diffusion && (set.score || set.chain.chunk))
+	if (m && m->diffusion && (set.score || set.chain.chunk))
 		cli_die(&c, "%s: a diffusion model: not with --%s", c.argv[0], set.score ? "score" : "chain");
-	if (!v->model || engine_open(&e, v->model, &set.engine, &w) < 0)
+	if (!m || engine_open(&e, m, &set.engine, &w) < 0)
 		cli_die(&c, "%s", w.text);
-	if (served_open(&served, &e.segment, &e.weights, &w) < 0
-	    || (set.dump && dump_open(&dump, set.dump, &w) < 0) || open_progress(v) < 0) {
+	if (texts_open(&texts, &e.segment, &e.weights, &w) < 0
+	    || (set.dump && dump_open(&dump, set.dump, &w) < 0) || open_progress() < 0) {
 		engine_close(&e);
 		cli_die(&c, "%s", w.text);
 	}
 	print_notes();
 }
 
-static void set_up(struct serve *v)
+static void set_up(void)
 {
-	v->served = &served;
-	v->out = 1;
-	v->warn = warn;
-	v->plan = e.plan;
-	v->n_ctx = e.segment.n_ctx;
-	v->all = set.all || set.score;
-	v->score = set.score;
-	v->lens = set.engine.lens;
-	v->chain = set.chain.chunk ? &set.chain : NULL;
-	v->plan->timed = set.profile;
-	v->plan->after_op = set.dump ? dump_op : NULL;
-	v->plan->after_op_context = &dump;
-	if (!v->chain && !v->score)
-		system_widen_pipe(1, v->model->n_vocab * sizeof(float));
+	int chained = set.chain.chunk > 0;
+
+	e.plan->timed = set.profile;
+	e.plan->after_op = set.dump ? dump_op : NULL;
+	e.plan->after_op_context = &dump;
+	batch.plan = e.plan;
+	batch.texts = &texts;
+	batch.report = &report;
+	batch.answers = (struct answers){ .out = 1, .every = set.all || set.score, .lens = set.engine.lens,
+		.score = set.score, .chained = chained };
+	chain = (struct chain){ .setup = &set.chain, .plan = e.plan, .report = &report, .out = 1 };
+	input.batch = &batch;
+	input.chain = chained ? &chain : NULL;
+	input.warn = warn;
+	if (!chained && !set.score)
+		system_widen_pipe(1, e.model->n_vocab * sizeof(float));
 }
 
-static int serve_input(struct serve *v, double start)
+static int answer_input(void)
 {
-	static struct frame_in in;
+	int status = -1;
+
+	if (batch_open(&batch, &w) == 0 && (!input.chain || chain_open(&chain, e.segment.n_ctx, &w) == 0)
+	    && input_open(&input, 0, "standard input", &w) == 0)
+		status = input_answer(&input, &w);
+	input_close(&input);
+	chain_close(&chain);
+	batch_close(&batch);
+	return status;
+}
+
+static int run(void)
+{
 	struct prefault *prefault = prefault_start(e.plan);
 	struct digest *digest = digest_start(&e.segment, &e.weights);
 	int status;
@@ -127,16 +147,14 @@ static int serve_input(struct serve *v, double start)
 	if (set.verbose && set.chain.temp > 0)
 		fprintf(stderr, "fwd: seed %" PRIu64 "\n", set.chain.seed);
 	if (set.verbose)
-		report_loaded(v, start);
+		report_loaded(&report, e.plan, &e.segment);
 	if (set.verbose || set.profile)
 		hold_sigpipe(SIG_BLOCK);
-	frame_open_in(&in, 0, "standard input");
-	status = serve_open(v, &w) < 0 ? -1 : serve(v, &in, &w);
-	serve_close(v);
+	status = answer_input();
 	if (set.verbose)
-		report_done(v, start);
+		report_done(&report, input.chain ? "tokens" : "logits");
 	if (set.profile)
-		profile_print(v->plan);
+		profile_print(e.plan);
 	hold_sigpipe(SIG_UNBLOCK);
 	digest_close(digest);
 	prefault_close(prefault);
@@ -144,16 +162,16 @@ static int serve_input(struct serve *v, double start)
 }
 
 /* Closes what open_all() opened. Returns the first failure. */
-static int close_all(struct serve *v, int status)
+static int close_all(int status)
 {
 	struct why ignored;
 
-	if (served_close(&served, status ? &ignored : &w) < 0)
+	if (texts_close(&texts, status ? &ignored : &w) < 0)
 		status = -1;
 	if (status == 0)
 		status = segment_sync(&e.segment, &w);
 	engine_close(&e);
-	model_close(v->model);
+	model_close(e.model);
 	return status;
 }
 
@@ -169,9 +187,7 @@ static int compare(void)
 
 int main(int argc, char **argv)
 {
-	double start = clock_now();
-	struct serve v = { .progress = -1 };
-
+	report.start = clock_now();
 	cli_start(&c, argc, argv);
 	settings_read(&set, &c);
 	if (set.list) {
@@ -184,13 +200,13 @@ int main(int argc, char **argv)
 	cli_binary(&c, 1);
 	guard_arm(c.program);
 	take_interrupts();
-	open_all(&v);
-	set_up(&v);
-	if (close_all(&v, serve_input(&v, start)) < 0)
+	open_all();
+	set_up();
+	if (close_all(run()) < 0)
 		cli_die(&c, "%s", w.text);
 	if (set.dump && dump.failed)
 		cli_die(&c, "%s", dump.why.text);
-	if (v.failed)
-		cli_failed(&c, "%zu sequence%s failed", v.failed, v.failed == 1 ? "" : "s");
+	if (input.failed)
+		cli_failed(&c, "%zu sequence%s failed", input.failed, input.failed == 1 ? "" : "s");
 	return cli_end(&c);
 }

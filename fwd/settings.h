@@ -16,7 +16,7 @@ struct settings {
 	const char *dump, *progress;    /* a directory; a file; or NULL */
 	const char *compare;            /* a directory, to be compared with the operand; or NULL */
 	const char *set[SETTINGS_SETS + 1];     /* each "KEY=VALUE"; NULL after the last */
-	struct chain chain;             /* chunk 0: no --chain */
+	struct chain_setup chain;       /* chunk 0: no --chain */
 };
 
 extern const struct opt settings_opts[];       /* in addition to fwd_opts */

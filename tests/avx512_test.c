@@ -143,7 +143,7 @@ CALLS(REAL)
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c")
 #endif
-#include "avx512_emulated.h"
+#include "fwd/kernels/isa/avx512_emulated.h"
 CALLS(EMULATION)
 #if defined __clang__
 #pragma clang attribute pop

@@ -12,12 +12,24 @@ static double mib(size_t bytes)
 	return (double)bytes / (1 << 20);
 }
 
-void report_loaded(const struct serve *v, double start)
+void report_evaluated(struct report *r, int decodes, size_t n, double seconds)
 {
-	const struct model *m = v->model;
+	r->evaluated += n;
+	*(decodes ? &r->decode : &r->prompt) += n;
+	*(decodes ? &r->decode_seconds : &r->prompt_seconds) += seconds;
+}
+
+void report_answered(struct report *r)
+{
+	if (r->first <= 0)
+		r->first = clock_now();
+}
+
+void report_loaded(const struct report *r, const struct plan *p, const struct segment *s)
+{
+	const struct model *m = p->model;
 	const struct layer *l = m->layer;
-	const struct segment *s = v->served->first;
-	const struct plan_setup *setup = &v->plan->setup;
+	const struct plan_setup *setup = &p->setup;
 
 	while (!l->n_head_kv && l + 1 < m->layer + m->n_layer)
 		l++;            /* the first with attention */
@@ -28,11 +40,11 @@ void report_loaded(const struct serve *v, double start)
 		m->n_embd, l->n_head, l->n_head_kv, l->dim_k, m->n_vocab);
 	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu tokens\n", setup->kernels->name,
 		pool_threads(setup->pool), setup->batch);
-	fprintf(stderr, "fwd: context of %zu tokens, K and V in %s, %.1f KiB a token%s%s\n", v->n_ctx,
+	fprintf(stderr, "fwd: context of %zu tokens, K and V in %s, %.1f KiB a token%s%s\n", s->n_ctx,
 		kv_type_name[s->shape.kv_type], (double)(s->shape.bytes + s->shape.recent_bytes) / KV_EXTENT / 1024,
 		s->name ? ", segment " : "", s->name ? s->name : "");
 	fprintf(stderr, "fwd: %zu tokens in the context; ready after %.1f ms\n", s->length,
-		1e3 * (clock_now() - start));
+		1e3 * (clock_now() - r->start));
 }
 
 static void rate(const char *what, size_t n, double seconds)
@@ -42,16 +54,16 @@ static void rate(const char *what, size_t n, double seconds)
 			(double)n / (seconds > 1e-9 ? seconds : 1e-9));
 }
 
-void report_done(const struct serve *v, double start)
+void report_done(const struct report *r, const char *answers)
 {
 	size_t peak = system_peak_memory(RUSAGE_SELF);
 
-	fprintf(stderr, "fwd: %zu tokens reused, %zu evaluated\n", v->reused, v->evaluated);
-	if (v->first > 0)
-		fprintf(stderr, "fwd: first %s after %.1f ms\n", v->chain ? "tokens" : "logits",
-			1e3 * (v->first - start));
-	rate("prompt", v->prompt, v->prompt_seconds);
-	rate("decode", v->decode, v->decode_seconds);
+	fprintf(stderr, "fwd: %zu tokens reused, %zu evaluated\n", r->reused, r->evaluated);
+	if (r->first > 0)
+		fprintf(stderr, "fwd: first %s after %.1f ms\n", answers,
+			1e3 * (r->first - r->start));
+	rate("prompt", r->prompt, r->prompt_seconds);
+	rate("decode", r->decode, r->decode_seconds);
 	if (peak)
 		fprintf(stderr, "fwd: peak memory %.1f MiB, with the pages of the model\n", mib(peak));
 }

@@ -146,7 +146,7 @@ enum { OP_OUTPUTS = 2 };
 struct op {
 	const struct op_kind *kind;
 	void *bound;                    /* parameters: see kinds.h */
-	const char *name;               /* unique within its layer */
+	const char *name;               /* what --compare and --profile call it; several in a layer may share one */
 	size_t layer;                   /* OP_NO_LAYER: none */
 	const char *stack;              /* prefix of the names of the layer's tensors, "enc." or "dec."; usually "" */
 	int wanted;                     /* acts on the wanted rows only, which are adjacent */

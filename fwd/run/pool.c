@@ -22,7 +22,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/system.h"
-#include "thread.h"
+#include "lib/base/thread.h"
 
 /* SPINS: polls of a word before sleeping; tens of microseconds, longer than the serial work between two jobs of a step
  * and much shorter than a time slice. NAP: nanoseconds between two checks for starved helpers; as long as an item or

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/run/thread.h"
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "lib/base/system.h"
+#include "lib/base/thread.h"
 #include "ids.h"
 
 /* One chunk after each pause reads 250 MB/s, about one percent of the memory bandwidth. At the end, hashing FINISH

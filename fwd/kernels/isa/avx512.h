@@ -1,5 +1,5 @@
 /* avx512: AVX-512 F, BW, DQ, VL and VNNI in the functions of simd/vocabulary.h. IN_REGISTER and PREFETCH_AFTER must be
- * defined before (isa/avx512.c; tests/avx512_emulated.h, where they do nothing). */
+ * defined before (isa/avx512.c; isa/avx512_emulated.h, where they do nothing). */
 #ifndef AVX512_H
 #define AVX512_H
 

@@ -15,7 +15,7 @@
 #pragma GCC target("avx2,fma,f16c")
 #endif
 
-#include "tests/avx512_emulated.h"
+#include "avx512_emulated.h"
 #include "avx512.h"
 #include KERNELS
 

@@ -1,8 +1,8 @@
-/* served: the sequences that fwd serves: the state of each, and the frame of it that is being answered. Sequence 0
+/* texts: what fwd keeps for each sequence of its stream: the state, and the frame that is being answered. Sequence 0
  * always exists. Any other starts with its first frame, and ends with its `end ` frame or when it fails; later frames
  * of it are skipped. If sequence 0 has the named segment NAME, sequence 7 has NAME.7. */
-#ifndef SERVED_H
-#define SERVED_H
+#ifndef TEXTS_H
+#define TEXTS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,14 +13,15 @@
 #include "fwd/state/digest.h"
 #include "fwd/state/segment.h"
 
-struct served {
+struct text {
 	struct sequence sequence;
 	struct segment *state;          /* &own, or sequence 0's, which is borrowed */
 	int live;                       /* has sent a frame since it began; sequence 0: since its last `end ` */
 	int failed;                     /* sequence 0: its frames are skipped up to its next `end ` */
 	int awaited;                    /* was answered and has not sent another frame */
 
-	/* The frame being answered. Its ids are in the state, above the length until they are evaluated. */
+	/* The frame being answered (question.h). Its ids are in the state, above the length until they are
+	 * evaluated. */
 	size_t end;                     /* position after its last id; the length if there is no such frame */
 	size_t ready;                   /* position after the last row that can be evaluated: end or, if hidden states
 					 * are read, before the first that is missing */
@@ -28,46 +29,51 @@ struct served {
 	int sampled;                    /* whether its ids are those of a sampler */
 	int every;                      /* logits of every row are wanted */
 	uint32_t n_answers, after;      /* rows that are answered, and those after them at the frame's end */
+	size_t wanted;                  /* the first position whose logits are wanted */
 	size_t first_logits;            /* position of the first row that has logits: 0 or, if the model has an encoder,
 					 * that of its text's end */
 	int header_written;             /* the header of the answer is written */
 	struct frame end_frame;         /* its `end ` frame, if that has come already; else kind 0 */
-	struct served *next;            /* in the queue of sequences with a frame to answer */
+	struct text *next;              /* in a list of the batch (batch.h) */
 
 	/* private */
 	struct segment own;
 	char *name;                     /* of own; or NULL */
 };
 
-struct all_served {
+struct texts {
 	struct segment *first;          /* sequence 0's; borrowed */
 	const struct weights *weights;  /* the model's; borrowed */
 	struct sequences table;
-	size_t n_live;
+	size_t n_live, n_awaited;       /* the texts that are */
 };
 
 /* Adds sequence 0, with this state. */
-int served_open(struct all_served *a, struct segment *first, const struct weights *weights, struct why *w);
+int texts_open(struct texts *all, struct segment *first, const struct weights *weights, struct why *w);
 
 /* Frees all states but sequence 0's. Returns -1 if one in a file could not be written to disk. */
-int served_close(struct all_served *a, struct why *w);
+int texts_close(struct texts *all, struct why *w);
 
 /* NULL if there is no such sequence. */
-struct served *served_find(const struct all_served *a, uint32_t number);
+struct text *texts_find(const struct texts *all, uint32_t number);
 
 /* Starts a sequence. Its number must be unused. Returns NULL with a reason on failure. */
-struct served *served_add(struct all_served *a, uint32_t number, struct why *w);
+struct text *texts_add(struct texts *all, uint32_t number, struct why *w);
 
-/* Records that the sequence has sent a frame. */
-void served_heard(struct all_served *a, struct served *q);
+/* Records that the sequence has sent a frame of ids, or a fork. */
+void texts_begin(struct texts *all, struct text *t);
+
+/* Records that the sequence was answered, and that it has sent another frame since. */
+void texts_await(struct texts *all, struct text *t);
+void texts_heard(struct texts *all, struct text *t);
 
 /* Ends a sequence, and frees it unless it is sequence 0. Returns -1 if its state could not be written to disk. */
-int served_end(struct all_served *a, struct served *q, struct why *w);
+int texts_end(struct texts *all, struct text *t, struct why *w);
 
 /* Number of rows of its frame that can be evaluated; 0 if it has no frame. */
-static inline size_t served_left(const struct served *q)
+static inline size_t text_left(const struct text *t)
 {
-	return q->ready - q->state->length;
+	return t->ready - t->state->length;
 }
 
 #endif

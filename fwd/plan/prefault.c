@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/base/system.h"
-#include "thread.h"
+#include "lib/base/thread.h"
 
 enum { RELEASE_BYTES = 1 << 25 };       /* bytes that a thread releases at a time */
 

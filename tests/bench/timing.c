@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fwd/batch.h"
+#include "fwd/question.h"
 #include "fwd/state/fork.h"
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
@@ -53,16 +53,16 @@ static int end_sequences(struct timing *t, size_t n, struct why *w)
 	int status = 0;
 
 	while (n-- > 1)
-		status = served_end(&t->served, t->of[n], w) < 0 ? -1 : status;
+		status = texts_end(&t->texts, t->of[n], w) < 0 ? -1 : status;
 	return status;
 }
 
 /* Starts sequence i of the test, with its context. */
 static int begin_sequence(struct timing *t, const struct bench_test *test, size_t i, struct why *w)
 {
-	struct segment *first = t->served.first, *s;
+	struct segment *first = t->texts.first, *s;
 
-	t->of[i] = i ? served_add(&t->served, (uint32_t)i, w) : served_find(&t->served, 0);
+	t->of[i] = i ? texts_add(&t->texts, (uint32_t)i, w) : texts_find(&t->texts, 0);
 	if (!t->of[i])
 		return -1;
 	s = t->of[i]->state;
@@ -100,8 +100,10 @@ static size_t at_once(const struct bench_test *test)
 /* Runs batches until at most `most` sequences wait. */
 static int run_batches(struct timing *t, size_t most, struct why *w)
 {
-	while (t->serve.queued > most)
-		if (batch_run(&t->serve, w) < 0)
+	struct text *answered;
+
+	while (t->batch.queued > most)
+		if (batch_run(&t->batch, &answered, w) < 0)
 			return -1;
 	return 0;
 }
@@ -110,7 +112,7 @@ static int run_batches(struct timing *t, size_t most, struct why *w)
 static int run(struct timing *t, const struct bench_test *test, struct why *w)
 {
 	const struct model *m = t->engine.model;
-	size_t n = at_once(test), most = t->serve.plan->setup.batch - 1;
+	size_t n = at_once(test), most = t->engine.plan->setup.batch - 1;
 
 	for (size_t i = 0; i < test->sequences; i++)
 		rewind_to(t->of[i]->state, test->depth);
@@ -118,7 +120,7 @@ static int run(struct timing *t, const struct bench_test *test, struct why *w)
 		for (size_t i = 0; i < test->sequences; i++) {
 			for (size_t j = 0; j < n; j++)
 				t->ids[j] = (int32_t)(rng_bits(1 + i, done + j, 0) % m->n_vocab);
-			if (serve_append(&t->serve, t->of[i], t->ids, n, w) < 0 || run_batches(t, most, w) < 0)
+			if (question_append(&t->batch, t->of[i], t->ids, n, w) < 0 || run_batches(t, most, w) < 0)
 				return -1;
 		}
 		if (run_batches(t, 0, w) < 0)
@@ -132,7 +134,7 @@ static int run(struct timing *t, const struct bench_test *test, struct why *w)
  * rows; *n_runs: the number of runs. */
 static size_t next_runs(struct timing *t, size_t pos, size_t n, size_t done, size_t sequences, size_t *n_runs)
 {
-	size_t left = size_min(n * sequences - done, t->serve.plan->setup.batch), all = left;
+	size_t left = size_min(n * sequences - done, t->engine.plan->setup.batch), all = left;
 
 	for (*n_runs = 0; left; ++*n_runs) {
 		size_t from = done % n, rows = size_min(n - from, left);
@@ -157,7 +159,7 @@ static double run_at_limit(struct timing *t, const struct bench_test *test, cons
 			struct work w;
 
 			rows = next_runs(t, test->depth + pos, n, done, test->sequences, &n_runs);
-			w = plan_work(t->serve.plan, t->run, n_runs);
+			w = plan_work(t->engine.plan, t->run, n_runs);
 			seconds += limit_seconds(limit, &w, bound);
 			votes[*bound] += rows;
 		}
@@ -214,24 +216,23 @@ static int warm(struct timing *t, struct why *w)
 static int open_rest(struct timing *t, struct why *w)
 {
 	struct engine *e = &t->engine;
-	size_t n_ctx = e->segment.n_ctx;
 
-	t->ids = malloc(n_ctx * sizeof *t->ids);
+	t->ids = malloc(e->segment.n_ctx * sizeof *t->ids);
 	t->run = malloc(e->plan->setup.batch * sizeof *t->run);
 	if (!t->ids || !t->run)
 		return why(w, "out of memory");
-	if (served_open(&t->served, &e->segment, &e->weights, w) < 0)
+	if (texts_open(&t->texts, &e->segment, &e->weights, w) < 0)
 		return -1;
-	t->serve = (struct serve){ .model = e->model, .plan = e->plan, .served = &t->served, .n_ctx = n_ctx,
-		.out = open("/dev/null", O_WRONLY | O_CLOEXEC), .progress = -1 };
-	if (t->serve.out < 0)
+	t->batch = (struct batch){ .plan = e->plan, .texts = &t->texts, .report = &t->report, .progress = -1,
+		.answers = { .out = open("/dev/null", O_WRONLY | O_CLOEXEC) } };
+	if (t->batch.answers.out < 0)
 		return why(w, "/dev/null: %s", strerror(errno));
-	return serve_open(&t->serve, w) < 0 || limits_open(&t->limits, e->plan, w) < 0 ? -1 : warm(t, w);
+	return batch_open(&t->batch, w) < 0 || limits_open(&t->limits, e->plan, w) < 0 ? -1 : warm(t, w);
 }
 
 int timing_open(struct timing *t, struct model *m, const struct engine_setup *s, struct why *w)
 {
-	*t = (struct timing){ .serve = { .out = -1 } };
+	*t = (struct timing){ .batch = { .answers = { .out = -1 } } };
 	if (engine_open(&t->engine, m, s, w) < 0)
 		return -1;
 	if (open_rest(t, w) == 0)
@@ -245,10 +246,10 @@ void timing_close(struct timing *t)
 	struct why ignored;
 
 	limits_close(&t->limits);
-	serve_close(&t->serve);
-	if (t->serve.out >= 0)
-		close(t->serve.out);
-	served_close(&t->served, &ignored);
+	batch_close(&t->batch);
+	if (t->batch.answers.out >= 0)
+		close(t->batch.answers.out);
+	texts_close(&t->texts, &ignored);
 	engine_close(&t->engine);
 	free(t->ids);
 	free(t->of);

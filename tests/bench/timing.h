@@ -4,18 +4,19 @@
 #ifndef TIMING_H
 #define TIMING_H
 
+#include "fwd/batch.h"
 #include "fwd/engine.h"
-#include "fwd/serve.h"
 #include "fwd/measure/limits.h"
 
 struct timing {
 	struct engine engine;
 	struct limits limits;
 	/* private */
-	struct all_served served;
-	struct serve serve;
+	struct texts texts;
+	struct report report;           /* not printed */
+	struct batch batch;
 	int32_t *ids;                   /* [n_ctx] */
-	struct served **of;             /* [room], the sequences of a test */
+	struct text **of;               /* [room], the texts of a test */
 	size_t room;
 	struct run *run;                /* [batch] */
 };

@@ -6,7 +6,7 @@
 #ifndef PREFAULT_H
 #define PREFAULT_H
 
-#include "fwd/plan/plan.h"
+#include "plan.h"
 
 struct prefault;
 

@@ -1,0 +1,470 @@
+/* What each kind of frame does, and when the next one is read. */
+#include "input.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fwd/state/fork.h"
+#include "lib/base/clock.h"
+#include "lib/base/io.h"
+#include "lib/base/size.h"
+#include "lib/vocab/vocab.h"
+#include "question.h"
+
+int input_open(struct input *in, int fd, const char *name, struct why *w)
+{
+	frame_open_in(&in->in, fd, name);
+	in->ids = malloc(in->batch->texts->first->n_ctx * sizeof *in->ids);
+	return in->ids ? 0 : why(w, "out of memory");
+}
+
+void input_close(struct input *in)
+{
+	free(in->ids);
+}
+
+/* ---- cards ---- */
+
+/* Makes the card for a stream that came without one. A model without a vocabulary, or with an unsupported kind, has no
+ * BOS and no end-of-generation ids. A vocabulary that cannot be opened is an error. */
+static int own_card(const struct model *m, struct card *card, struct why *w)
+{
+	struct why unsupported;
+	struct vocab *vocab;
+
+	memset(card, 0, sizeof *card);
+	card->bos = -1;
+	if (vocab_supported(m->gguf, &unsupported)) {
+		vocab = vocab_open(m->gguf, VOCAB_PIECES, w);
+		if (!vocab)
+			return -1;
+		vocab_card(vocab, card);
+		vocab_close(vocab);
+	}
+	card->vocab = m->vocab;
+	card->n_vocab = (int32_t)m->n_vocab;
+	return 0;
+}
+
+/* Writes the card, after adding the model's fingerprint and context. */
+static int start(struct input *in, struct card *card, struct why *w)
+{
+	const struct batch *b = in->batch;
+	const struct model *m = b->plan->model;
+
+	in->started = 1;
+	card->model = b->hidden.out ? hidden_model(m) : m->fingerprint;
+	card->n_ctx = (int32_t)b->texts->first->n_ctx;
+	card->diffusion = m->diffusion;
+	card->mask_id = m->mask_id;
+	card->shifted = m->shifted;
+	in->card = *card;
+	return card_write(b->answers.out, card, w);
+}
+
+static int check_hidden_card(const struct input *in, const struct card *card, struct why *w)
+{
+	const struct batch *b = in->batch;
+
+	if (b->hidden.in && hidden_check_card(&b->hidden, b->texts->first->n_ctx, card, w) < 0)
+		return frame_why(&in->in, w);
+	return 0;
+}
+
+static int take_card(struct input *in, struct why *w)
+{
+	const struct batch *b = in->batch;
+	const struct model *m = b->plan->model;
+	struct card card, own = { .vocab = m->vocab, .model = b->hidden.in ? hidden_model(m) : m->fingerprint,
+		.n_vocab = (int32_t)m->n_vocab };
+
+	if (card_read(&in->in, &in->frame, &card, w) < 0 || check_hidden_card(in, &card, w) < 0)
+		return -1;
+	if (card_agree(&card, in->in.name, &own, m->gguf->path, w) < 0)
+		return -1;
+	return in->started ? 0 : start(in, &card, w);
+}
+
+/* For a stream whose first frame is no card. */
+static int start_without_card(struct input *in, struct why *w)
+{
+	struct card none = { .model = 0 }, card;
+
+	if (in->started)
+		return 0;
+	if (check_hidden_card(in, &none, w) < 0 || own_card(in->batch->plan->model, &card, w) < 0)
+		return -1;
+	return start(in, &card, w);
+}
+
+/* ---- texts ---- */
+
+/* Warns, once, if the model was trained for fewer positions than the `end` that a text has. */
+static void check_trained(struct input *in, size_t end)
+{
+	const struct model *m = in->batch->plan->model;
+	struct why w;
+
+	if (in->untrained || in->batch->hidden.in || end <= m->n_ctx_train)
+		return;
+	in->untrained = 1;
+	why(&w, "%s: %zu tokens of context, but the model was trained for %zu", m->gguf->path, end, m->n_ctx_train);
+	in->warn(w.text);
+}
+
+/* Ends a text that has failed: its later frames are skipped, the others continue. Returns -1 if it is sequence 0
+ * alone. */
+static int fail(struct input *in, struct why *w)
+{
+	struct texts *texts = in->batch->texts;
+	uint32_t number = in->frame.seq;
+	struct text *t = texts_find(texts, number);
+	struct why cause = *w;
+	size_t pos = t ? t->state->length : 0;
+
+	if (!number && texts->table.n == 1 && !texts->table.n_over)
+		return frame_why(&in->in, w);
+	why(w, "sequence %" PRIu32 ": %s", number, cause.text);
+	frame_why(&in->in, w);
+	in->warn(w->text);
+	in->failed++;
+	if ((t && texts_end(texts, t, w) < 0) || (number && sequences_end(&texts->table, number, w) < 0))
+		return -1;
+	if (!number)
+		t->failed = 1;
+	return frame_write_end(in->batch->answers.out, FRAME_END_ERROR, (uint32_t)pos, number, w);
+}
+
+/* The frame's text; starts it if it is new. NULL, with a reason, if it cannot be started. */
+static struct text *text_of(struct input *in, struct why *w)
+{
+	struct texts *texts = in->batch->texts;
+	struct text *t = texts_find(texts, in->frame.seq);
+
+	t = t ? t : texts_add(texts, in->frame.seq, w);
+	if (t)
+		texts_begin(texts, t);
+	return t;
+}
+
+/* ---- kinds of frames ---- */
+
+/* Ids or a canvas. */
+static int take_ids(struct input *in, struct why *w)
+{
+	struct batch *b = in->batch;
+	struct frame out = in->frame;
+	struct question q = { .frame = in->frame, .ids = in->ids };
+	struct text *t = text_of(in, w);
+
+	if (t && hidden_check_order(&b->hidden, t, w) < 0)
+		return frame_why(&in->in, w);
+	if (!t || question_place(b, t, &q, w) < 0)
+		return fail(in, w);
+	if (frame_read(&in->in, &q.frame, in->ids, q.frame.rows, w) < 0)
+		return -1;
+	if (question_prepare(b, t, &q, w) < 0)
+		return fail(in, w);
+	check_trained(in, q.pos + q.frame.rows);
+	/* a frame that only shortens the state does so even if nobody reads the output any more */
+	if (!q.frame.rows)
+		question_ask(b, t, &q);
+	out.pos = (uint32_t)q.pos;
+	if (frame_write(b->answers.out, &out, in->ids, w) < 0)
+		return -1;
+	if (q.frame.rows)
+		question_ask(b, t, &q);
+	return 0;
+}
+
+static int begin_hidden(struct input *in, struct why *w)
+{
+	struct batch *b = in->batch;
+	struct text *t = texts_find(b->texts, in->frame.seq);
+	int status = hidden_begin(&b->hidden, t, &in->frame, w);
+
+	if (status)
+		return status < 0 ? frame_why(&in->in, w) : fail(in, w);
+	in->partial = t;
+	in->left = in->frame.rows;
+	return 0;
+}
+
+/* Reads as many rows as there is room for in the batch. Returns 1 if a batch must be run before the next. */
+static int read_hidden(struct input *in, struct why *w)
+{
+	struct batch *b = in->batch;
+	struct text *t = in->partial;
+	int waits, idle;
+	long some;
+
+	while (!(waits = hidden_must_wait(&b->hidden, b->queue, t, in->left)) && in->left) {
+		idle = !text_left(t);
+		if ((some = hidden_read(&b->hidden, t, &in->in, &in->frame, in->left, w)) < 0)
+			return -1;
+		if (idle)
+			batch_add(b, t);
+		in->left -= (size_t)some;
+	}
+	if (waits)
+		return 1;
+	hidden_end(&b->hidden, t);
+	in->partial = NULL;
+	return 0;
+}
+
+/* Starts a text as a copy of the first positions of another. */
+static int take_fork(struct input *in, struct why *w)
+{
+	struct texts *texts = in->batch->texts;
+	const struct frame *f = &in->frame;
+	struct text *from = texts_find(texts, in->source), *t;
+
+	if (texts_find(texts, f->seq) || sequences_is_over(&texts->table, f->seq)) {
+		why(w, "sequence %" PRIu32 ": a fork needs an unused number", f->seq);
+		return frame_why(&in->in, w);
+	}
+	if (!from)
+		why(w, "fork: sequence %" PRIu32 " does not exist", in->source);
+	else if (f->pos > from->state->length)
+		why(w, "fork: sequence %" PRIu32 " has only %zu tokens, not %" PRIu32, in->source, from->state->length,
+			f->pos);
+	else if ((t = text_of(in, w)) && segment_fork(t->state, from->state, f->pos, w) == 0) {
+		t->end = t->ready = f->pos;
+		return frame_write(in->batch->answers.out, f, &in->source, w);
+	}
+	return fail(in, w);
+}
+
+static int take_end(struct input *in, struct why *w)
+{
+	struct texts *texts = in->batch->texts;
+	const struct frame *f = &in->frame;
+	struct text *t = texts_find(texts, f->seq);
+	int status = 0;
+
+	if (in->chain && f->flags == FRAME_END_LENGTH && f->pos != FRAME_APPEND)
+		in->bound = f->pos;
+	if (t && hidden_check_order(&in->batch->hidden, t, w) < 0)
+		return frame_why(&in->in, w);
+	if (t && text_left(t)) {
+		t->end_frame = *f;      /* takes effect with the answer */
+		return 0;
+	}
+	if (f->seq == FRAME_NO_SEQ)
+		in->no_more = 1;
+	else if (t)
+		status = texts_end(texts, t, w);
+	else if (sequences_is_over(&texts->table, f->seq))
+		return 0;
+	else
+		status = sequences_end(&texts->table, f->seq, w);
+	return status < 0 ? -1 : frame_copy(&in->in, f, in->batch->answers.out, w);
+}
+
+/* Refuses frames that no stage before us sends. */
+static int check_kind(const struct input *in, struct why *w)
+{
+	const struct frame *f = &in->frame;
+
+	if (f->kind == FRAME_LOGITS || f->kind == FRAME_SCORES) {
+		why(w, "%s where ids are expected", f->kind == FRAME_LOGITS ? "logits" : "scores");
+		return frame_why(&in->in, w);
+	}
+	if (f->kind != FRAME_CARD && f->seq && (in->chain || (f->seq == FRAME_NO_SEQ && f->kind != FRAME_END))) {
+		why(w, "sequence %" PRIu32 ": %s", f->seq, in->chain ? "--chain has only sequence 0" :
+			"only an `end ` frame may have this number");
+		return frame_why(&in->in, w);
+	}
+	return 0;
+}
+
+/* Whether frames of this sequence are to be ignored. */
+static int is_over(const struct texts *texts, uint32_t number)
+{
+	return number ? sequences_is_over(&texts->table, number) : texts_find(texts, 0)->failed;
+}
+
+/* Any frame but hidden states. Those of a text that is over need a card before them, too. */
+static int take_any(struct input *in, struct why *w)
+{
+	uint32_t kind = in->frame.kind;
+
+	if (kind == FRAME_CARD)
+		return take_card(in, w);
+	if (start_without_card(in, w) < 0)
+		return -1;
+	if (kind == FRAME_END)
+		return take_end(in, w);
+	if (kind == FRAME_FORK)
+		return take_fork(in, w);
+	if ((kind == FRAME_IDS || kind == FRAME_CANVAS) && !is_over(in->batch->texts, in->frame.seq))
+		return take_ids(in, w);
+	return 0;
+}
+
+/* ---- when the next frame is read ---- */
+
+/* Whether another frame can be read: at once or, with may_wait, before batch->until. */
+static int has_input(const struct input *in, int may_wait)
+{
+	return in->in.have - in->in.used >= FRAME_HEADER
+		|| io_readable(in->in.fd, may_wait ? in->batch->until - clock_now() : 0);
+}
+
+/* Whether to read another frame before the next batch: if one is there, or a text that was answered is about to send
+ * one. A single text does not wait. Frames read are passed on, so nothing is read while a frame of logits is being
+ * written: its text is the first of the queue. */
+static int wants_more(const struct input *in)
+{
+	const struct batch *b = in->batch;
+	size_t n_live = b->texts->n_live;
+
+	if (in->finished || (b->queue && b->queue->header_written))
+		return 0;
+	if (!b->queue)
+		return 1;
+	if (b->hidden.in)
+		return b->hidden.n_in < b->plan->setup.batch && has_input(in, b->queued < b->hidden.together);
+	return b->queued < b->plan->setup.batch &&
+		has_input(in, n_live > 1 && b->texts->n_awaited && b->queued < hidden_texts(&b->hidden, n_live));
+}
+
+/* Reads the header of the next frame, and all of a fork. Its text is no longer awaited. */
+static int next(struct input *in, struct why *w)
+{
+	struct frame *f = &in->frame;
+	int status = frame_next(&in->in, f, w);
+	struct text *t = status > 0 ? texts_find(in->batch->texts, f->seq) : NULL;
+
+	if (t)
+		texts_heard(in->batch->texts, t);
+	return status > 0 && f->kind == FRAME_FORK && frame_read(&in->in, f, &in->source, 1, w) < 0 ? -1 : status;
+}
+
+/* Whether the frame ends a text while its last ids are still to be evaluated. It then takes effect with the answer, so
+ * that the other texts do not wait; but no more prompts are read than a batch needs, because memory grows with them.
+ * With --chain, the answer starts the chain. */
+static int ends_later(const struct input *in, const struct text *t)
+{
+	const struct frame *f = &in->frame;
+
+	return f->kind == FRAME_END && !f->rows && !t->end_frame.kind && !in->chain
+		&& (t->sampled || !batch_is_full(in->batch));
+}
+
+/* Whether a frame of the same text must be answered before this one is handled. */
+static int must_wait(const struct input *in)
+{
+	const struct frame *f = &in->frame;
+	const struct text *t = texts_find(in->batch->texts, f->kind == FRAME_FORK ? in->source : f->seq);
+
+	return t && text_left(t) && !ends_later(in, t);
+}
+
+/* Handles the current frame. Returns 1 if a batch must be run before that, or before the rest of it. */
+static int take(struct input *in, struct why *w)
+{
+	if (in->partial)
+		return read_hidden(in, w);
+	if (must_wait(in))
+		return 1;
+	if (check_kind(in, w) < 0)
+		return -1;
+	if (in->frame.kind != FRAME_HIDDEN || is_over(in->batch->texts, in->frame.seq))
+		return take_any(in, w);
+	if (begin_hidden(in, w) < 0)
+		return -1;
+	return in->partial ? read_hidden(in, w) : 0;
+}
+
+/* Reads and handles frames until there is something to evaluate, or nothing left to do. Returns 0, or -1 if the stream
+ * is invalid. */
+static int gather(struct input *in, struct why *w)
+{
+	int status;
+
+	while (in->held || wants_more(in)) {
+		if (!in->held && (status = next(in, w)) <= 0) {
+			in->finished = 1;
+			return status;
+		}
+		status = take(in, w);
+		in->held = status > 0;
+		if (status)
+			return status < 0 ? -1 : 0;
+		in->finished = in->no_more && !in->batch->texts->n_live;
+	}
+	return 0;
+}
+
+/* ---- what follows an answer ---- */
+
+/* Ends a text whose `end ` frame came before its last answer, and writes that frame. */
+static int end_text(struct input *in, struct text *t, struct why *w)
+{
+	struct texts *texts = in->batch->texts;
+	const struct frame f = t->end_frame;
+
+	t->end_frame.kind = 0;
+	if (texts_end(texts, t, w) < 0)
+		return -1;
+	in->finished |= in->no_more && !texts->n_live;
+	return frame_write(in->batch->answers.out, &f, NULL, w);
+}
+
+/* Continues a text with ids drawn here, and ends it. */
+static int run_chain(struct input *in, struct text *t, struct why *w)
+{
+	struct chain *c = in->chain;
+	size_t length = t->state->length;
+	int reason = chain_begin(c, t->state, in->bound ? in->bound - size_min(in->bound, length) : SIZE_MAX);
+
+	in->bound = 0;
+	while (!reason) {
+		reason = chain_chunk(c, t->state, &in->card, w);
+		if (reason >= 0)
+			check_trained(in, t->state->length);
+	}
+	t->end = t->ready = t->state->length;
+	return reason < 0 ? -1 : frame_write_end(c->out, (enum frame_reason)reason, (uint32_t)c->next, 0, w);
+}
+
+/* Runs a batch. The texts that it answered end, or are awaited. */
+static int run_batch(struct input *in, struct why *w)
+{
+	struct text *t, *following;
+	int status = batch_run(in->batch, &t, w), chains = status == 0 && in->chain && !in->batch->queue;
+
+	for (; status >= 0 && t; t = following) {
+		following = t->next;
+		if (!t->end_frame.kind)
+			texts_await(in->batch->texts, t);
+		else if (end_text(in, t, w) < 0)
+			return -1;
+		if (chains && run_chain(in, t, w) < 0)
+			return -1;
+	}
+	return status < 0 ? -1 : 0;
+}
+
+/* Answers the frames before an invalid one, too. */
+int input_answer(struct input *in, struct why *w)
+{
+	struct batch *b = in->batch;
+	struct why failure;
+	int status = 0;
+
+	while (!in->finished || b->queue) {
+		if (status == 0 && (status = gather(in, w)) < 0) {
+			failure = *w;
+			in->finished = 1;
+		}
+		if (b->queue && run_batch(in, w) < 0)
+			return -1;
+	}
+	if (status < 0)
+		*w = failure;
+	return status < 0 ? -1 : hidden_check_end(&b->hidden, b->texts, w);
+}
