@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/le.h"
 #include "lib/gguf/gguf.h"
 #include "fwd/state/ids.h"
@@ -281,13 +282,13 @@ static void damage(void)
 /* Makes the hashes of a stream right again, as far as its blocks are intact. */
 static void rehash(unsigned char *bytes, size_t n)
 {
-	uint64_t hash = gguf_hash(bytes, RLE_HEAD, 0);
+	uint64_t hash = hash_data(bytes, RLE_HEAD, 0);
 
 	for (size_t at = RLE_HEAD, encoded; n - at >= RLE_HEAD; at += RLE_HEAD + encoded) {
 		encoded = le32(bytes + at + 4);
 		if (encoded > n - at - RLE_HEAD)
 			return;
-		hash = gguf_hash(bytes + at + RLE_HEAD, encoded, gguf_hash(bytes + at, 8, hash));
+		hash = hash_data(bytes + at + RLE_HEAD, encoded, hash_data(bytes + at, 8, hash));
 		memcpy(bytes + at + 8, &hash, 8);
 		le_convert(bytes + at + 8, 8, 1);
 	}

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/system.h"
 #include "lib/gguf/gguf.h"
 #include "fwd/kernels/kernels.h"
@@ -592,7 +593,7 @@ static void lies(void)
 
 			*byte = (unsigned char)(round % 2 ? random_bits() : 1u << random_below(8));
 		}
-		hash = gguf_hash(bad + 8, HEADER - 64, 0);
+		hash = hash_data(bad + 8, HEADER - 64, 0);
 		memcpy(bad + HEADER - 56, &hash, sizeof hash);
 		if (pwrite(fd, bad, HEADER, 0) != HEADER || segment_open(&s, name, &shape, CTX, &w) < 0)
 			continue;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/base/cli.h"
+#include "lib/base/hash.h"
 #include "lib/base/size.h"
 #include "lib/gguf/gguf.h"
 #include "lib/stream/frame.h"
@@ -215,8 +216,8 @@ static void add(struct sum *s, struct frame_in *in, const struct frame *f)
 	float *x = memory(n, sizeof *x);
 
 	must(frame_read(in, f, x, n, &w));
-	s->hash = gguf_hash(&f->pos, sizeof f->pos, s->hash);
-	s->hash = gguf_hash(x, n * sizeof *x, s->hash);
+	s->hash = hash_data(&f->pos, sizeof f->pos, s->hash);
+	s->hash = hash_data(x, n * sizeof *x, s->hash);
 	s->rows += f->rows;
 	free(x);
 }

@@ -5,6 +5,7 @@
 
 #include "compressed.h"
 #include "indexer.h"
+#include "lib/base/hash.h"
 #include "lib/base/size.h"
 
 /* A part of v, or NULL if it would be empty. */
@@ -168,7 +169,7 @@ void build_place_kv(struct builder *b, struct op_attention *o, size_t place)
 	b->window = size_max(b->window, layer_window(b->layer));
 	if (build_failed(b) || !build_present(b))
 		return;
-	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
+	p->layout = hash_data(sizes, sizeof sizes, p->layout);
 	shape_add_heads(p->heads[o->recent != 0], (struct segment_heads){ (uint32_t)a->n_head_kv, (uint32_t)a->dim_k,
 		(uint32_t)attend_stored_v(a) });
 	p->window = size_max(p->window, layer_window(b->layer));

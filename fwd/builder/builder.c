@@ -1,11 +1,10 @@
 /* The functions that all of the builder uses: ops are appended, tensors found and checked. */
 #include "build.h"
+#include "lib/base/hash.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "fwd/families/family.h"
 
 struct tensor_name build_name(const struct builder *b, const char *name, const char *suffix)
 {
@@ -215,7 +214,7 @@ static size_t reserve(struct builder *b, size_t *size, size_t n, int kept)
 		b->elsewhere |= kept;
 		return 0;
 	}
-	b->plan->layout = gguf_hash(&n, sizeof n, b->plan->layout);
+	b->plan->layout = hash_data(&n, sizeof n, b->plan->layout);
 	*size += n;
 	return at;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/size.h"
 #include "fwd/plan/split.h"
 #include "build.h"
@@ -230,7 +231,7 @@ static void follow_model(struct builder *b)
 
 	if (p->setup.last - p->setup.first == b->model->n_layer)
 		return;
-	p->layout = gguf_hash(range, sizeof range, p->layout);
+	p->layout = hash_data(range, sizeof range, p->layout);
 	p->window = b->window;
 	for (int type = 0; p->window && type < KV_TYPES; type++)
 		at_least(&p->recent_bytes[type], 64);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/out.h"
 #include "lib/chat/jinja/jinja.h"
 #include "lib/vocab/vocab.h"
@@ -27,7 +28,7 @@ struct finder {
 static void report(void *context, const char *reason)
 {
 	struct finder *f = context;
-	uint64_t hash = gguf_hash(reason, strlen(reason), 0);
+	uint64_t hash = hash_data(reason, strlen(reason), 0);
 	size_t n = f->check->n;
 
 	f->check->of[f->program]++;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/hash.h"
 #include "lib/base/size.h"
 #include "fwd/state/ids.h"
 
@@ -20,9 +21,9 @@ static uint64_t choices(const struct plan *p, size_t n_ctx)
 		const double numbers[] = { (double)s->n_rot, s->base, s->scaling, s->factor, s->n_ctx_orig,
 			s->beta_fast, s->beta_slow, s->attn_factor };
 
-		hash = gguf_hash(numbers, sizeof numbers, hash);
+		hash = hash_data(numbers, sizeof numbers, hash);
 		if (factors)
-			hash = gguf_hash(factors, s->n_rot / 2 * sizeof *factors, hash);
+			hash = hash_data(factors, s->n_rot / 2 * sizeof *factors, hash);
 	}
 	return hash;
 }

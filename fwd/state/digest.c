@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/hash.h"
 #include "lib/base/size.h"
 #include "lib/base/system.h"
 #include "lib/base/thread.h"
@@ -52,9 +53,9 @@ static int step(struct progress *c)
 		return 0;
 	t = &g->tensors[c->tensor];
 	if (!c->at)
-		c->hash = gguf_hash(t->name.s, t->name.n, 3);
+		c->hash = hash_data(t->name.s, t->name.n, 3);
 	n = (size_t)(t->bytes - c->at < CHUNK ? t->bytes - c->at : CHUNK);
-	c->hash = gguf_hash((const unsigned char *)t->data + c->at, n, c->hash);
+	c->hash = hash_data((const unsigned char *)t->data + c->at, n, c->hash);
 	c->at += n;
 	c->left -= n;
 	if (c->at == t->bytes) {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lib/gguf/gguf.h"
+#include "lib/base/hash.h"
 #include "recurrent.h"
 
 static const uint64_t MAGIC = 0x3167657376706d6c;       /* "lmpvseg1" */
@@ -65,7 +65,7 @@ void segment_set_mark(struct segment *s, enum segment_mark which, uint64_t value
 
 static uint64_t hash_origin(const struct segment_origin *o)
 {
-	return gguf_hash(o, sizeof *o, 0);
+	return hash_data(o, sizeof *o, 0);
 }
 
 struct segment_origin header_origin(const struct segment_header *h)
@@ -101,7 +101,7 @@ static uint64_t hash(const struct segment_header *h)
 {
 	const unsigned char *from = (const unsigned char *)&h->version, *to = (const unsigned char *)&h->hash;
 
-	return gguf_hash(from, (size_t)(to - from), 0);
+	return hash_data(from, (size_t)(to - from), 0);
 }
 
 static void set_regions(const struct segment_shape *p, struct region r[REGIONS])

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/io.h"
 #include "lib/base/le.h"
 #include "lib/base/size.h"
-#include "lib/gguf/gguf.h"
 
 enum { WORD = 8 };
 
@@ -20,7 +20,7 @@ static void put(unsigned char *to, uint64_t n, size_t bytes)
 /* The hash of a block, which begins with its sizes. */
 static uint64_t hash(uint64_t before, const unsigned char *block, size_t encoded)
 {
-	return gguf_hash(block + RLE_HEAD, encoded, gguf_hash(block, 8, before));
+	return hash_data(block + RLE_HEAD, encoded, hash_data(block, 8, before));
 }
 
 static size_t words(size_t bytes)
@@ -66,7 +66,7 @@ static int write_block(struct rle *r, struct why *w)
 int rle_write_head(struct rle *r, int fd, const unsigned char head[RLE_HEAD], struct why *w)
 {
 	r->fd = fd;
-	r->hash = gguf_hash(head, RLE_HEAD, 0);
+	r->hash = hash_data(head, RLE_HEAD, 0);
 	r->n = 0;
 	return io_write(fd, head, RLE_HEAD, w);
 }
@@ -146,7 +146,7 @@ int rle_read_head(struct rle *r, int fd, const char *name, unsigned char head[RL
 	r->block = r->n = r->at = 0;
 	if (read_all(r, head, RLE_HEAD, w) < 0)
 		return -1;
-	r->hash = gguf_hash(head, RLE_HEAD, 0);
+	r->hash = hash_data(head, RLE_HEAD, 0);
 	return 0;
 }
 

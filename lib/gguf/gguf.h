@@ -130,9 +130,6 @@ int64_t gguf_element_integer(const struct gguf_value *v, uint64_t i);
 /* Whether an enum gguf_type is of integers. */
 int gguf_is_integer(uint32_t type);
 
-/* A 64-bit hash for fingerprints, not cryptographic, the same on every machine; several GB/s. seed chains calls. */
-uint64_t gguf_hash(const void *data, size_t n, uint64_t seed);
-
 /* A number for the file (all shards) that changes when it is replaced or written to: a hash of device, inode, size and
  * modification time when it was opened. Never 0. */
 uint64_t gguf_identity(const struct gguf *g);

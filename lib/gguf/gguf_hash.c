@@ -7,11 +7,6 @@
 #include "lib/base/hash.h"
 #include "lib/base/le.h"
 
-uint64_t gguf_hash(const void *data, size_t n, uint64_t seed)
-{
-	return hash_data(data, n, seed);
-}
-
 static uint64_t hash_value(const struct gguf_value *v, uint64_t h)
 {
 	uint64_t head[2] = { v->type | (uint64_t)v->of << 32, v->n };
