@@ -13,7 +13,7 @@
 #include "fwd/state/ids.h"
 
 enum {
-	FEW = 16,               /* a frame with at most this many rows counts as decoding */
+	FEW = 16,               /* frames with at most this many rows left go first, and write no progress */
 	BESIDE = 128            /* most rows of prompts beside such frames: enough for speed, and done quickly */
 };
 /* How long to wait for the texts of a batch before the next one, as a fraction of the batch's time. The wait begins

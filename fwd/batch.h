@@ -24,15 +24,15 @@ struct batch {
 	struct texts *texts;
 	struct report *report;
 	int progress;                   /* descriptor of the file for progress on long frames; or -1 */
-	struct answers answers;         /* its first part */
+	struct answers answers;         /* the fields that its caller sets */
 
 	struct hidden hidden;
 	struct text *queue, *tail;      /* texts with a frame that waits, and the last of them */
 	size_t queued;
-	double patience;                /* seconds to wait for more of them after the first, */
-	double until;                   /* until this time */
+	double patience;                /* seconds to wait for more texts after the first */
+	double until;                   /* when that wait ends, by clock_now() */
 
-	struct batch_rows rows;               /* of the current batch; each with room for setup.batch of them */
+	struct batch_rows rows;         /* of the current batch; room for setup.batch of each */
 };
 
 /* Returns 0, or -1 if memory is short. Call batch_close() in either case. */
@@ -40,7 +40,8 @@ int batch_open(struct batch *b, struct why *w);
 void batch_close(struct batch *b);
 
 /* For a signal handler: cancels the evaluation of given ids; an `end ` frame follows instead of logits. Complete
- * batches remain valid. Ignored for sampled ids, with --all, and between frames. */
+ * batches remain valid. Ignored for sampled ids, with --all and --score, in a stage that reads hidden
+ * states, while a frame of logits is being written, and between frames. */
 void batch_interrupt(int signal);
 
 /* Appends a text, whose frame must have rows left, to the queue. */

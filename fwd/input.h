@@ -33,8 +33,8 @@ struct input {
 	struct frame frame;             /* the current frame */
 	uint32_t source;                /* of a fork */
 	int held;                       /* it waits, or has rows left, until a batch has been run */
-	struct text *partial;           /* it has hidden states of this text, of which `left` rows are still to be */
-	size_t left;                    /* read; or NULL */
+	struct text *partial;           /* the text whose hidden states the current frame has; or NULL */
+	size_t left;                    /* rows of that frame still to be read */
 };
 
 /* Returns 0, or -1 if memory is short. Call input_close() in either case. The caller keeps fd. */

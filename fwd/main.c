@@ -12,7 +12,6 @@
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
 #include "lib/base/system.h"
-#include "lib/stream/frame.h"
 #include "fwd/measure/compare.h"
 #include "fwd/measure/dump.h"
 #include "fwd/measure/profile.h"
@@ -62,7 +61,8 @@ static void warn(const char *why)
 	cli_warn(&c, "%s", why);
 }
 
-/* What stands in for something missing, each with its NUL. It is said when the model runs: a refusal is one line. */
+/* What stands in for something missing, each with its NUL. It is said once the model runs, because an error is one
+ * line. */
 static struct bytes notes = { .limit = 1 << 20 };
 
 static void note(void *context, const char *text)

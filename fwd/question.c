@@ -22,7 +22,7 @@ static int check_canvas(const struct model *m, const struct frame *f, struct why
 	return why(w, m->diffusion ? "a canvas without logits" : "a canvas: not a diffusion model");
 }
 
-/* After the valid rows or, if the frame has a position, there, replacing the rows from it on. */
+/* Sets q->pos: after the valid rows or, if the frame has a position, there; the rows from it on are replaced. */
 static int place(const struct batch *b, const struct text *t, struct question *q, struct why *w)
 {
 	const struct frame *f = &q->frame;

@@ -28,8 +28,8 @@ int question_prepare(const struct batch *b, struct text *t, struct question *q, 
  * been read). */
 void question_ask(struct batch *b, struct text *t, const struct question *q);
 
-/* For callers without input: asks for the logits of the last of n ids, to be appended to the text. Returns -1 if there
- * is no room for them. */
+/* For bench, which has no input: asks for the logits of the last of n ids, to be appended to the text. Returns -1 if
+ * there is no room for them. */
 int question_append(struct batch *b, struct text *t, const int32_t *ids, size_t n, struct why *w);
 
 #endif

@@ -45,7 +45,7 @@ struct builder {
 					 * cross-attention, then one for all layers of the encoder */
 };
 
-enum kept { KEPT_RING = 1, KEPT_STATE = 2, KEPT_CURRENT = 4 };
+enum kept { KEPT_RING = 1, KEPT_STATE = 2 };
 
 /* Builds the plan of some layers of a model, with all weights and buffers bound. NULL with a one-line reason on
  * failure. */
@@ -63,11 +63,11 @@ float build_number(struct builder *b, const char *name);
 /* Returns x normed by the norm NAME; x itself if NAME is "". */
 struct value *build_norm(struct builder *b, struct value *x, const char *name);
 
+/* build_norm() with weights NAME of the whole model. */
+struct value *build_norm_of_model(struct builder *b, struct value *x, const char *name);
+
 /* What a part of a layer reads: the residual stream, or a combination of several, normed by NAME. */
 struct value *build_read(struct builder *b, const char *name);
-
-/* The same by weights NAME of the whole model. */
-struct value *build_norm_of_model(struct builder *b, struct value *x, const char *name);
 
 /* How a branch is added to the residual stream: x = after · (x + residual_scale · scale · norm(branch)). Zeros: no
  * norm, and factors of 1. */
@@ -76,7 +76,7 @@ struct sum {
 	float scale, after;
 };
 
-/* Adds a branch to the residual stream, or to all of several. */
+/* Adds a branch to the residual stream or, if the kind of streams has add(), to all streams; sum is then ignored. */
 void build_add(struct builder *b, struct value *branch, struct sum sum);
 
 /* Adds scale · y to the residual stream; y keeps its rows. */
@@ -113,7 +113,7 @@ struct value *build_attention(struct builder *b, struct qkv x, enum head_norms n
  * mean of its positions' keys. Where each head chooses for one KV head, positions keep their own keys. */
 void build_index_groups(struct builder *b, struct value *x);
 
-/* Latent attention, and compressed attention (model.h), all of it from x. */
+/* Latent attention (struct latent in model.h) and compressed attention (compressed.h), all of it from x. */
 struct value *build_latent_attention(struct builder *b, struct value *x);
 struct value *build_compressed_attention(struct builder *b, struct value *x);
 
@@ -125,9 +125,8 @@ void build_biases(struct builder *b);
 struct value *build_cross_attention(struct builder *b, struct value *x);
 
 /* Kinds of residual streams for family->streams: AltUp, hyper-connections, hyper-connections with a gate for each
- * element, attention residuals, gated attention residuals (plan/kinds.h). */
-extern const struct stream_kind altup_streams, hyper_streams, gated_streams, attn_res_streams,
-	gated_attn_res_streams;
+ * element, attention residuals (struct stream_kind in build.h; fwd/residual). */
+extern const struct stream_kind altup_streams, hyper_streams, gated_streams, attn_res_streams;
 
 /* Before a layer with gated attention residuals: x += gate · (a − x), where a is the weighted sum of x and of what it
  * was before each block of layers. */

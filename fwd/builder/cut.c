@@ -1,8 +1,7 @@
 /* What passes between plans that divide the layers: everything made before the cut and read after it. */
 #include "graph.h"
 
-/* The number of the part in this storage, a new one if there is none; parts->parts is PLAN_PARTS if there is no
- * room. */
+/* Returns the number of the part in this storage, adding one if there is none; PLAN_PARTS if there is no room. */
 static size_t part_in(struct graph *g, struct plan_parts *parts, struct storage *in)
 {
 	size_t i = 0;

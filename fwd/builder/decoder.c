@@ -2,7 +2,6 @@
  * struct decoder has its options. */
 #include "builder.h"
 #include "compressed.h"
-#include "fwd/families/family.h"
 
 static const char *or(const char *name, const char *usual)
 {

@@ -19,7 +19,7 @@
 
 enum { GRAPH_NO_OP = -1, GRAPH_END = INT_MAX };       /* no op; a reader after the last op */
 
-/* Columns of rows that share memory. */
+/* Adjacent columns of a storage that the same op made. */
 struct span {
 	size_t from, to;
 	int made;                       /* the op that made them; GRAPH_NO_OP: none has */
@@ -55,10 +55,10 @@ struct value {
 	struct value *next;             /* of those with packed rows */
 };
 
-/* A use of a value by an op. SAME_ROWS: of packed rows or of a routing. */
+/* A use of a value by an op. */
 struct link {
 	int maker, reader;
-	struct storage *in;             /* NULL: SAME_ROWS */
+	struct storage *in;             /* NULL: packed rows or a routing, whose users all act on the same rows */
 	size_t from, to;                /* columns */
 	int all;                        /* the reader needs all rows of the batch */
 };
@@ -112,7 +112,7 @@ struct packed *graph_packed(struct graph *g, struct value *v);
 /* Packed rows alone, of k elements for each of n experts or heads, `used` of them for each row. */
 struct packed *graph_packed_apart(struct graph *g, size_t k, size_t n, size_t used);
 
-/* Makes v the routing of r. */
+/* Gives r the value by which ops are linked to it: the op that makes r, and those that read it. */
 void graph_routing(struct graph *g, struct routing *r);
 
 static inline struct buffer rows_of(struct value *v)
@@ -126,7 +126,7 @@ static inline struct buffer rows_of(struct value *v)
  * failure. */
 int graph_append(struct graph *g, struct op op, const void *bound, size_t size);
 
-/* Records again what an op uses, the last one, whose parameters have been changed. */
+/* Records the uses of the last op again, after its parameters have changed. */
 void graph_again(struct graph *g, int op);
 
 /* ---- the end ---- */

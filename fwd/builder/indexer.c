@@ -3,12 +3,10 @@
 #include "indexer.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "build.h"
 #include "compressed.h"
 
-#include "fwd/families/family.h"
 #include "fwd/model/layers.h"
 #include "lib/base/size.h"
 

@@ -1,6 +1,5 @@
 /* DeepSeek 4 (DeepSeek-AI 2026): compressed attention, hyper-connections that mix the streams with a matrix, and first
  * layers that choose experts by token id. */
-#include <math.h>
 
 #include "fwd/builder/builder.h"
 #include "fwd/builder/compressed.h"

@@ -195,7 +195,7 @@ const struct family families_recurrent[] = {
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 } },
 	{ .arch = "berrylm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = berrylm, .layer = berrylm_layer,
-	  .streams = &gated_attn_res_streams, .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED },
+	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "qwen4exp", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen4exp, .layer = qwen4exp_layer,
 	  .streams = &gated_streams, .final_norm = "", .predicts = PREDICTS_BY_KEY,

@@ -98,7 +98,7 @@ static struct tensor *find(const struct folder *d, const char *name)
 
 /* ---- the rows of a tensor ---- */
 
-struct rows {
+struct dumped_rows {
 	char path[4096];
 	struct frame_in in;
 	struct frame f;
@@ -108,7 +108,7 @@ struct rows {
 	size_t room;                    /* bytes */
 };
 
-static int open_rows(struct rows *r, const char *folder, const char *file, struct why *w)
+static int open_rows(struct dumped_rows *r, const char *folder, const char *file, struct why *w)
 {
 	int n = snprintf(r->path, sizeof r->path, "%s/%s", folder, file);
 	int fd = n < (int)sizeof r->path ? open(r->path, O_RDONLY | O_CLOEXEC) : -1;
@@ -119,7 +119,7 @@ static int open_rows(struct rows *r, const char *folder, const char *file, struc
 }
 
 /* 1: there is another row; 0: there is none; -1. */
-static int next_row(struct rows *r, struct why *w)
+static int next_row(struct dumped_rows *r, struct why *w)
 {
 	int status;
 
@@ -137,7 +137,7 @@ static int next_row(struct rows *r, struct why *w)
 }
 
 /* The next rows of the same position. Those of positions that only one tensor has are left out. */
-static int next_pair(struct rows r[2], struct why *w)
+static int next_pair(struct dumped_rows r[2], struct why *w)
 {
 	int status = next_row(&r[0], w);
 
@@ -153,12 +153,12 @@ static int next_pair(struct rows r[2], struct why *w)
 struct difference {
 	size_t pos, n[2];               /* of the first rows that differ: the position, and the elements of each */
 	size_t elements, first;         /* those that differ, and the first of them */
-	float x[2];                     /* it is */
+	float x[2];                     /* in each */
 	double most, largest;           /* between two elements; of all elements */
 	size_t rows, differ;            /* in the tensor */
 };
 
-static void describe(struct difference *d, const struct rows r[2])
+static void describe(struct difference *d, const struct dumped_rows r[2])
 {
 	d->pos = r[0].pos;
 	for (int i = 0; i < 2; i++)
@@ -178,7 +178,7 @@ static void describe(struct difference *d, const struct rows r[2])
 	}
 }
 
-static int compare_rows(struct difference *d, struct rows r[2], struct why *w)
+static int compare_rows(struct difference *d, struct dumped_rows r[2], struct why *w)
 {
 	int status;
 
@@ -195,10 +195,10 @@ static int compare_rows(struct difference *d, struct rows r[2], struct why *w)
 
 struct comparison {
 	struct folder folder[2];
-	struct rows rows[2];
+	struct dumped_rows rows[2];
 	struct tensor *first[2];        /* the first tensors that differ; or NULL */
 	struct difference difference;   /* theirs */
-	size_t compared, differ, n_rows, alone;        /* tensors; rows in all; tensors that have no rows in common */
+	size_t compared, differ, n_rows, alone;        /* tensors; rows in all; tensors without rows in both dumps */
 };
 
 static int compare_tensors(struct comparison *c, struct tensor *a, struct tensor *b, struct why *w)
@@ -284,7 +284,7 @@ static void put_report(const struct comparison *c)
 		out_text("none\n");
 	out_print("tensors           %zu of %zu differ\n", c->differ, c->compared);
 	if (c->alone)
-		out_print("not compared      %zu, which only one of the dumps has\n", c->alone);
+		out_print("not compared      %zu, without rows in both dumps\n", c->alone);
 	if (c->differ)
 		out_print("files             %s/%s %s/%s\n", c->folder[0].path, c->first[0]->file, c->folder[1].path,
 			c->first[1]->file);

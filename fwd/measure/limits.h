@@ -26,7 +26,7 @@ struct limits {
 int limits_open(struct limits *l, const struct plan *p, struct why *w);
 void limits_close(struct limits *l);
 
-/* Discards all samples. */
+/* For bench: discards all samples. */
 void limits_forget(struct limits *l);
 
 /* Takes one more sample of each rate, `seconds` long. */

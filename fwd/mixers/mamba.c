@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "convolution.h"
-#include "lib/base/size.h"
 #include "mixer.h"
 #include "ssm.h"
 

@@ -70,7 +70,7 @@ struct op_wkv {
 };
 
 struct op_wkv6 {
-	struct op_wkv wkv;              /* first, for wkv.h */
+	struct op_wkv wkv;              /* first: wkv.c reads only this */
 	struct buffer w, k, v, r, g;
 };
 
@@ -80,7 +80,7 @@ struct op_wkv6 {
  *   s[i] = w[i] · s[i] + k[i] · v − a[i] · kk[i] · (the sum of kk[j] · s[j] before);  out = the sum of r[i] · s[i]
  *   r = (norm(out) + v · the sum of r · k · bonus) · g, where gated */
 struct op_wkv7 {
-	struct op_wkv wkv;              /* first, for wkv.h */
+	struct op_wkv wkv;              /* first: wkv.c reads only this */
 	const float *key_norm, *key_rate;       /* [n] */
 	struct buffer r, w, k, v, a, g, first;  /* g not set: not gated; first: m, not set in the first layer */
 	struct buffer v_first;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "lib/base/size.h"
 
 static size_t items(const struct op *op, const struct step *s)
 {

@@ -4,7 +4,7 @@
 #include "fwd/model/keys.h"
 #include "fwd/state/segment.h"
 
-enum { INNER_MAX = 1 << 20 };   /* as SSM_STATE_MAX */
+enum { INNER_MAX = 1 << 20 };   /* for the same reasons as SSM_STATE_MAX */
 
 struct ssm *ssm_of(struct model *m)
 {

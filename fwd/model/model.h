@@ -194,12 +194,6 @@ struct model {
 	size_t room_used;
 };
 
-/* Floats of a row of q, k and v. */
-static inline size_t layer_qkv(const struct layer *l)
-{
-	return l->n_head * l->dim_k + l->n_head_kv * (l->dim_k + l->dim_v);
-}
-
 /* The most positions that a row of this layer sees; 0: all. */
 static inline size_t layer_window(const struct layer *l)
 {

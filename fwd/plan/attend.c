@@ -10,7 +10,7 @@
 enum { ITEM_BYTES = 1 << 17, ITEMS_ENOUGH = 8 };
 
 /* The attention of one run. */
-struct span {
+struct run_blocks {
 	const struct run *run;
 	size_t first, n;        /* rows of the batch, */
 	size_t pos;             /* position of the first */
@@ -57,11 +57,11 @@ static struct attend heads_of(const struct op_attention *a, const struct run *r)
 }
 
 /* With sparse attention, rows that see more positions than it chooses are left to attend_groups. */
-static struct span span_of(const struct op *op, const struct step *s, const struct run *r)
+static struct run_blocks span_of(const struct op *op, const struct step *s, const struct run *r)
 {
 	const struct op_attention *a = op->bound;
 	const struct attend d = heads_of(a, r);
-	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first };
+	struct run_blocks t = { .run = r, .first = r->first, .n = r->n, .out = r->first };
 
 	if (op->wanted) {
 		t.first += r->n - r->after - r->wanted;
@@ -97,7 +97,7 @@ static size_t items(const struct op *op, const struct step *s)
 	return n;
 }
 
-static struct attend attend_of(const struct op_attention *a, const struct span *t)
+static struct attend attend_of(const struct op_attention *a, const struct run_blocks *t)
 {
 	struct attend d = heads_of(a, t->run);
 
@@ -109,7 +109,8 @@ static struct attend attend_of(const struct op_attention *a, const struct span *
 }
 
 /* Where the partial results of a KV head's blocks are. */
-static unsigned char *head_shared(const struct op_attention *a, const struct step *s, const struct span *t, size_t head)
+static unsigned char *head_shared(const struct op_attention *a, const struct step *s, const struct run_blocks *t,
+	size_t head)
 {
 	size_t group = a->heads.n_head / a->heads.n_head_kv, blocks = t->before * a->heads.n_head_kv + head * t->to;
 
@@ -120,7 +121,7 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 {
 	const struct op_attention *a = op->bound;
 	const struct run *r = step_run(s, item);
-	struct span t = span_of(op, s, r);
+	struct run_blocks t = span_of(op, s, r);
 	struct attend d = attend_of(a, &t);
 	size_t head, from;
 	struct kv_head kv;
@@ -144,7 +145,7 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 static int follows(const struct op *op, const struct step *s)
 {
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
-		struct span t = span_of(op, s, r);
+		struct run_blocks t = span_of(op, s, r);
 
 		if (r->n != 1 || t.n != 1 || t.shared)
 			return 0;
@@ -159,7 +160,7 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
 		const struct attend d = heads_of(a, r);
-		struct span t = span_of(op, s, r);
+		struct run_blocks t = span_of(op, s, r);
 		size_t end = t.pos + t.n, seen = 0;
 
 		if (!t.n)
@@ -200,7 +201,7 @@ static void join_item(const struct op *op, const struct step *s, size_t item, si
 	const struct op_attention *a = op->bound;
 	size_t skip = item / a->heads.n_head_kv, head = item % a->heads.n_head_kv;
 	const struct run *r = s->run;
-	struct span t = span_of(op, s, r);
+	struct run_blocks t = span_of(op, s, r);
 	struct attend d;
 
 	while (!t.shared || skip) {

@@ -2,7 +2,6 @@
  * heads of a row, which read the same KV head. */
 #include "kinds.h"
 
-#include <string.h>
 
 #include "lib/base/size.h"
 

@@ -11,7 +11,7 @@
 enum { ELEMENTS_EACH = 64 };
 
 /* A work item: elements [at, at + n) of one run's rows. */
-struct part {
+struct elements {
 	const struct op_compress *o;
 	const struct kernels *k;
 	const struct run *run;
@@ -29,19 +29,19 @@ static size_t row_values(const struct op_compress *o)
 	return o->overlaps ? 2 * o->n : o->n;
 }
 
-static float *kept_row(const struct part *p, size_t pos)
+static float *kept_row(const struct elements *p, size_t pos)
 {
 	return segment_row(p->run->state, p->o->ring, 2 * row_values(p->o) * sizeof(float), pos);
 }
 
-static const float *value_at(const struct part *p, size_t pos)
+static const float *value_at(const struct elements *p, size_t pos)
 {
 	const struct run *r = p->run;
 
 	return pos < r->pos ? kept_row(p, pos) : buffer_row(&p->o->values, r->first + pos - r->pos);
 }
 
-static const float *score_at(const struct part *p, size_t pos)
+static const float *score_at(const struct elements *p, size_t pos)
 {
 	const struct run *r = p->run;
 
@@ -49,7 +49,7 @@ static const float *score_at(const struct part *p, size_t pos)
 		: buffer_row(&p->o->scores, r->first + pos - r->pos);
 }
 
-static void begin(const struct part *p, struct sums *s)
+static void begin(const struct elements *p, struct sums *s)
 {
 	*s = (struct sums){ .weights = { 0 } };
 	for (size_t i = 0; i < p->n; i++)
@@ -57,7 +57,7 @@ static void begin(const struct part *p, struct sums *s)
 }
 
 /* Adds one half (or the only one) of each of the rows [from, to). */
-static void add_rows(const struct part *p, struct sums *s, size_t half, size_t from, size_t to)
+static void add_rows(const struct elements *p, struct sums *s, size_t half, size_t from, size_t to)
 {
 	size_t width = row_values(p->o), at = half * p->o->n + p->at;
 	float score[ELEMENTS_EACH], keep[ELEMENTS_EACH], most;
@@ -84,7 +84,7 @@ static void add_rows(const struct part *p, struct sums *s, size_t half, size_t f
 
 /* Loads the sums at the start of the run's first chunk. A state has the largest scores of all elements, then the
  * weights, then the values. */
-static void load(const struct part *p, struct sums *s)
+static void load(const struct elements *p, struct sums *s)
 {
 	const float *from = segment_state(p->run->state, p->start, p->o->state);
 
@@ -97,7 +97,7 @@ static void load(const struct part *p, struct sums *s)
 	memcpy(s->values, from + 2 * p->o->n, p->n * sizeof *from);
 }
 
-static void store(const struct part *p, const struct sums *s, size_t pos)
+static void store(const struct elements *p, const struct sums *s, size_t pos)
 {
 	float *to = segment_state(p->run->state, pos, p->o->state) + p->at;
 
@@ -108,7 +108,7 @@ static void store(const struct part *p, const struct sums *s, size_t pos)
 
 /* Computes the sums of the group that begins at `first`, over its rows before `end` and, if groups overlap, the group
  * before. */
-static void sum_up(const struct part *p, struct sums *s, size_t first, size_t end)
+static void sum_up(const struct elements *p, struct sums *s, size_t first, size_t end)
 {
 	size_t ratio = p->o->ratio;
 
@@ -132,7 +132,7 @@ static size_t items(const struct op *op, const struct step *s)
 }
 
 /* Stores the rows of the last two chunks. */
-static void keep_rows(const struct part *p)
+static void keep_rows(const struct elements *p)
 {
 	const struct run *r = p->run;
 	size_t end = r->pos + r->n, last = (end - 1) / STATE_CHUNK * STATE_CHUNK, n = p->o->n;
@@ -149,7 +149,7 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	const struct op_compress *o = op->bound;
 	size_t parts = size_divide_up(o->n, ELEMENTS_EACH), at = item % parts * ELEMENTS_EACH;
 	const struct run *r = &s->run[item / parts];
-	struct part p = { .o = o, .k = s->k, .run = r, .start = r->pos / STATE_CHUNK * STATE_CHUNK, .at = at,
+	struct elements p = { .o = o, .k = s->k, .run = r, .start = r->pos / STATE_CHUNK * STATE_CHUNK, .at = at,
 		.n = size_min(ELEMENTS_EACH, o->n - at) };
 	size_t end = r->pos + r->n;
 	struct sums sums;

@@ -1,5 +1,5 @@
-/* kinds: the kinds of op, and the parameters to which the ops of each are bound. Each kind is defined in a file of this
- * folder; those that belong to one mixer or kind of residual stream are in its file
+/* kinds: the kinds of op that parts of the builder share, and the parameters to which the ops of each are bound. Each
+ * kind is defined in a file of this folder. Those that only one mixer or kind of residual stream has are in its file
  * (fwd/mixers, fwd/residual). Private to the builder and to these files. */
 #ifndef KINDS_H
 #define KINDS_H

@@ -2,8 +2,9 @@
  * An op is bound once to its weights, buffers and sizes; struct step has what changes from batch to batch. struct op
  * has all that others need to know of an op: plan, dump, prefault, limits and profile do not depend on the kinds.
  *
- * To add a kind of op: define its struct op_kind in a new file of this folder; declare it, and the parameters of its
- * ops, in kinds.h; write a builder function that appends it; add the file to the Makefile's list. */
+ * To add a kind of op that only one mixer or kind of residual stream has, define it in that file. For one that several
+ * share: define its struct op_kind in a new file of this folder; declare it, and the parameters of its ops, in kinds.h;
+ * write a builder function that appends it; add the file to OPS in the Makefile. */
 #ifndef OP_H
 #define OP_H
 

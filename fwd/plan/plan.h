@@ -103,7 +103,7 @@ void plan_logits(struct plan *p, size_t row, size_t n, float *logits);
  * from 1 to all. */
 void plan_lens(struct plan *p, size_t layers);
 
-/* The work of a step of these runs, each at its pos, and of its logits. */
+/* For bench: the work of a step of these runs, each at its pos, and of its logits. */
 struct work plan_work(const struct plan *p, const struct run *run, size_t n_runs);
 
 #endif

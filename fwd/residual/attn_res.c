@@ -17,7 +17,7 @@ struct attn_res *attn_res_of(struct model *m)
 
 /* ---- the ops: a work item is a row ---- */
 
-/* Attention residuals (Moonshot 2026): a row has the residual stream, then what it was before each block of layers.
+/* A row has the residual stream, then what it was before each block of layers.
  * attn_res: out = the sum of streams 0 to `blocks`, weighted by a softmax of the sums of norm(stream) · weight. bank:
  * copies the residual stream to that of the latest block, and sets it to 0. */
 struct op_attn_res {
@@ -152,5 +152,4 @@ void build_gated_attn_res(struct builder *b)
 	weigh(b, "attn_res_score", build_streams(b), block, gate, b->x);
 }
 
-const struct stream_kind gated_attn_res_streams = { .read = NULL };
 const struct stream_kind attn_res_streams = { .read = read_blocks, .unite = unite };

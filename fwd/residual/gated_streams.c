@@ -39,7 +39,7 @@ static const struct op_kind op_gather_gated = { .name = "gather", .uses = gather
 /* ---- building ---- */
 
 /* The tensors of a part, keyed by the norm that they replace. */
-static const struct part {
+static const struct gate_tensors {
 	const char *of, *norm, *down, *up, *inject;
 } parts[] = {
 	{ "attn_norm", "hc_attn_norm", "hc_attn_down", "hc_attn_up", "hc_attn_inject" },
@@ -67,7 +67,7 @@ static struct value *gather(struct builder *b, const char *of, struct value *x)
 {
 	static const float one[1] = { 1 }, zero[STREAMS_MAX];
 	const struct model *m = b->model;
-	const struct part *part = parts;
+	const struct gate_tensors *part = parts;
 	struct op_rows act = { .f = ROW_UNARY, .unary = UNARY_SILU };
 	struct op_gather_gated sum = { .streams = m->n_streams, .n = m->n_embd };
 	struct value *low = build_value(b, hyper_of(b->model)->rank), *inject = build_value(b, m->n_streams);

@@ -1,5 +1,4 @@
-/* Hyper-connections (Zhu et al. 2024): several residual streams; each part of a layer reads a weighted sum of all of
- * them, and its branch is added to all of them. */
+/* Hyper-connections: hyper.h has the formulas. */
 #include "hyper.h"
 
 #include <string.h>
@@ -137,7 +136,7 @@ static const struct op_kind op_scatter = { .name = "scatter", .uses = scatter_us
 /* ---- building ---- */
 
 /* The tensors of a part, keyed by the norm that follows. */
-static const struct part {
+static const struct mix_tensors {
 	const char *norm, *fn, *scale, *base;
 	size_t weights;                 /* for each stream: 2 (reading, updating), or 1 for the head, which only
 					 * reads */
@@ -154,7 +153,7 @@ static struct value *gather(struct builder *b, const char *norm, struct value *x
 	const struct model *m = b->model;
 	const struct hyper *hyper = hyper_of(b->model);
 	size_t streams = m->n_streams, matrix, mixes;
-	const struct part *part = parts;
+	const struct mix_tensors *part = parts;
 	struct op_rows all = { .norm = { .kind = NORM_RMS, .eps = m->eps } };
 	struct op_hyper o = { .streams = streams, .n = m->n_embd, .x = rows_of(x), .eps = hyper->eps,
 		.magnitude = hyper->magnitude, .rounds = hyper->rounds };

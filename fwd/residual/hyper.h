@@ -17,7 +17,7 @@ struct hyper *hyper_of(struct model *m);
 /* Reads the keys of hyper-connections that mix the streams with a matrix. */
 int hyper_read(struct model *m, struct why *w);
 
-/* Hyper-connections (Zhu et al. 2024): the residual stream has several streams of n elements. Each part of a layer
+/* The residual stream has several streams of n elements. Each part of a layer
  * reads a weighted sum of them, and its branch is added, weighted, to each. The weights come from mixes, a product of
  * all streams: first one for reading each stream, then one for updating each. A weight is sigmoid(mix · scale + base),
  * for updating times magnitude, + eps.

@@ -1,12 +1,11 @@
-/* ngrams: embeddings of n-grams, which one layer adds to the residual streams. */
+/* ngrams: embeddings of n-grams (Qwen 2026), which one layer adds to the residual streams. */
 #ifndef NGRAMS_H
 #define NGRAMS_H
 
 #include "fwd/model/model.h"
 
-/* Embeddings of n-grams (Qwen 2026): for each length from 2 to `longest`, several heads look up a row by a hash of the
- * last ids, each in its own part of a table. One layer adds them to the residual streams, through gates and a
- * convolution. */
+/* For each length from 2 to `longest`, several heads look up a row by a hash of the last ids, each in its own part of a
+ * table. One layer adds the rows, through gates and a convolution. */
 enum { NGRAM_MAX = 8, NGRAM_HEADS_MAX = 64 };
 
 struct ngrams {
