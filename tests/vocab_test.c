@@ -149,14 +149,20 @@ static const struct token_row bpe_tokens[] = {
 };
 static const char *const bpe_merges[] = { "a b", "c c", "\xc4\xa0 ab", "ab cc", "b c" };
 
+/* All bpe_tokens, and the first n of bpe_merges. */
+static void put_bpe(struct mkgguf *m, size_t n)
+{
+	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
+	put_merges(m, bpe_merges, n);
+}
+
 static void bpe(void)
 {
 	struct mkgguf *m = begin("gpt2", "gpt-2");
 	struct card card = { 0 };
 	struct vocab *v;
 
-	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
-	put_merges(m, bpe_merges, sizeof bpe_merges / sizeof *bpe_merges);
+	put_bpe(m, sizeof bpe_merges / sizeof *bpe_merges);
 	mkgguf_u32(m, "tokenizer.ggml.eos_token_id", 11);
 	v = open_made(m);
 	ids_are(v, "ab abcc", ADD, "4 5 2 2", "in the order of the merges; cc is joined, is no token, and comes apart");
@@ -180,16 +186,14 @@ static void bpe(void)
 	vocab_close(v);
 
 	m = begin("gpt2", "llama-bpe");
-	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
-	put_merges(m, bpe_merges, 1);
+	put_bpe(m, 1);
 	mkgguf_u32(m, "tokenizer.ggml.bos_token_id", 11);
 	v = open_made(m);
 	ids_are(v, "abcc", ADD, "11 6", "llama-bpe adds BOS and takes whole words");
 	vocab_close(v);
 
 	m = begin("gpt2", "gpt-2");
-	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
-	put_merges(m, bpe_merges, 1);
+	put_bpe(m, 1);
 	mkgguf_bool(m, "tokenizer.ggml.add_bos_token", 1);
 	v = open_made(m);
 	ids_are(v, "a", ADD, "11 0", "BOS without an id is token 11, as in llama.cpp");
@@ -197,16 +201,14 @@ static void bpe(void)
 	vocab_close(v);
 	for (int i = 0; i < 2; i++) {
 		m = i ? begin("gemma4", NULL) : begin("gpt2", "chatglm-bpe");
-		put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
-		put_merges(m, bpe_merges, 1);
+		put_bpe(m, 1);
 		mkgguf_bool(m, "tokenizer.ggml.add_bos_token", 1);
 		v = open_made(m);
 		holds(!v && strstr(w.text, "add_bos_token: set, but there is no BOS"), "but not of these vocabularies");
 		vocab_close(v);
 	}
 	m = begin("gpt2", NULL);
-	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
-	put_merges(m, bpe_merges, 1);
+	put_bpe(m, 1);
 	v = open_made(m);
 	holds(v && vocab_warning(v) && strstr(vocab_warning(v), "pre: missing; the default is used"),
 		"without a pre-tokenizer");
@@ -247,8 +249,7 @@ static void overlong(void)
 	struct mkgguf *m = begin("gpt2", "gpt-2");
 	struct vocab *v;
 
-	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
-	put_merges(m, bpe_merges, 1);
+	put_bpe(m, 1);
 	v = open_made(m);
 	ids_are_n(v, "\xc1\xa3\xe0\x81\xa1\xc1\xa2", 7, 0, "2 4", "overlong forms alone");
 	vocab_close(v);
@@ -259,8 +260,7 @@ static struct vocab *open_with(const char *key, uint32_t value)
 {
 	struct mkgguf *m = begin("gpt2", "gpt-2");
 
-	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
-	put_merges(m, bpe_merges, 1);
+	put_bpe(m, 1);
 	mkgguf_u32(m, key, value);
 	return open_made(m);
 }
