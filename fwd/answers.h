@@ -1,5 +1,5 @@
 /* answers: the frames of logits, or of scores, that answer texts. The rows of a frame are written as batches evaluate
- * them: its header with the first of them. */
+ * them; its header, with the first. */
 #ifndef ANSWERS_H
 #define ANSWERS_H
 

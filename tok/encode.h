@@ -11,7 +11,7 @@
 
 enum adding { ADD_AS_MODEL_SAYS, ADD_ALWAYS, ADD_NEVER };
 
-/* What tok is to do, and how far it is. */
+/* What tok is to do, and how far it has come. */
 struct tok {
 	/* the options */
 	enum adding bos, eos;

@@ -235,8 +235,7 @@ static void visit(struct placing *v)
 }
 
 /* Finds out when rows are used first and last. What the body makes and the head reads lasts to the end, because the
- * head may run several times; what the plan keeps does so, too, and what comes from another plan is there from the
- * beginning. */
+ * head may run several times. So does what the plan keeps. What comes from another plan is there from the start. */
 static void find_times(struct graph *g)
 {
 	struct placing v = { .uses = { time_rows, time_packed, no_routing }, .g = g };

@@ -8,7 +8,7 @@
 
 enum {
 	MEMBERS_MAX = 1 << 20,          /* of one union */
-	MERGE_DEPTH = 200               /* of unions after frames of unions ...; members below stay as they are */
+	MERGE_DEPTH = 200               /* most unions nested in the frames of others; deeper members are not merged */
 };
 
 int matcher_gather(struct matcher *m, uint32_t state)

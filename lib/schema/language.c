@@ -1,5 +1,5 @@
-/* Patterns with assertions are divided where these stand: the texts before and after an assertion are two languages,
- * one of which it restricts. */
+/* Patterns with assertions are divided at each of these: the texts before and after an assertion are two languages,
+ * and it restricts one of them. */
 #include "language.h"
 
 #include <errno.h>
