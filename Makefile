@@ -307,7 +307,7 @@ check: tests
 
 # The table of families and how they are tested, from the tests' .ok files.
 families: all
-	BIN=$(BIN) tests/families >FAMILIES.md
+	BIN=$(BIN) tests/families >fwd/families/README.md
 
 # The pictures of sessions, made from what the programs print.
 pictures: all
