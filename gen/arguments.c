@@ -23,9 +23,9 @@ static const struct {
 	[CHAT] = { "chat", "chat", 1, CONVERSATION, { 0 } },
 	[ENCODE] = { "tok", "tok", 1, CONVERSATION, { 0 } },
 	[TOK] = { "tok", "tok", 1, 0, { CONVERSATION } },
-	[FEED] = { "feed", "feed", 0, 0, { CHAINED } },
+	[FEED] = { "feed", "feed", 0, 0, { 0 } },
 	[FWD] = { "fwd", "fwd", 1, 0, { 0 } },
-	[SAMPLE] = { "sample", "sample", 0, 0, { CHAINED } },
+	[SAMPLE] = { "sample", "sample", 0, 0, { 0 } },
 	[STOPS] = { "detok --frames", "detok", 1, FILTERED, { 0 } },
 	[BEST] = { "best", "best", 0, RANKED, { 0 } },
 	[PEEK] = { "peek", "peek", 0, COLOURED, { 0 } },
@@ -113,10 +113,6 @@ static void pass_own(struct assembly *t)
 		pass(t, TOK, 0, "--escape", NULL);
 	if (q->lenient)
 		pass(t, SCHEMA, 0, "--lenient", NULL);
-	/* one id at a time if somebody may be watching */
-	pass(t, FWD, CHAINED, "--chain", f & STREAM || terminal ? "1" : "16");
-	pass(t, FWD, CHAINED | NOISE, "--temp", "0.8");
-	pass(t, FWD, CHAINED | NOISE, "--seed", seed);
 	pass(t, FEED, DRAFT_MODEL | NOISE, "--temp", "0.8");
 	pass(t, FEED, DRAFT_MODEL | NOISE, "--seed", seed);
 	pass(t, SAMPLE, 0, "--seed", seed);
@@ -143,7 +139,6 @@ static void pass_own(struct assembly *t)
 	pass(t, KV, 0, "ids", q->kv);
 	pass(t, PEEK, 0, "--color", NULL);
 	pass(t, PEEK, 0, "--model", q->model);
-	pass(t, DETOK, CHAINED, "--generated", NULL);
 	if (f & LINES) {
 		pass(t, DETOK, 0, "--lines", NULL);
 		pass(t, DETOK, 0, f & JSON ? "--json" : "--ordered", NULL);
@@ -164,7 +159,6 @@ static int is_used(const struct request *q, int stage)
 		&& !(unless[1] && asked(q, unless[1]));
 }
 
-/* With --chain, too, gen stands in for tee, so the stages end with gen. */
 void arguments(struct request *q, const struct cli *c, const struct given *given, size_t n, const char *argv0)
 {
 	struct assembly t = { q, c, given, n };

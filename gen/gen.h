@@ -22,7 +22,6 @@ enum fact {
 	VERBOSE = 1,                    /* -v */
 	JSON = 1 << 1,
 	PRINT = 1 << 2,                 /* --print-pipeline */
-	STREAM = 1 << 3,
 	CONVERSATION = 1 << 4,          /* --chat, -i */
 	INTERACTIVE = 1 << 5,           /* -i */
 	CONSTRAINED = 1 << 6,           /* a JSON schema */
@@ -36,7 +35,6 @@ enum fact {
 	COLOURED = 1 << 14,             /* --color, if colours are possible: peek prints the text instead of detok */
 	GREEDY = 1 << 15,
 	GUMBEL = 1 << 16,
-	SAMPLING = 1 << 17,             /* any other option of sample */
 	OF_CHAT = 1 << 18,              /* an option of chat, or --history */
 	OF_TOK = 1 << 19,               /* an option of tok, or --stage tok */
 	OF_TEXT = 1 << 20,              /* an option for which sample needs the vocabulary */
@@ -45,7 +43,6 @@ enum fact {
 	OWN_DETOK = 1 << 23,            /* detok */
 	/* facts that follow from these */
 	NOISE = 1 << 24,                /* draws use Gumbel noise (--gumbel) */
-	CHAINED = 1 << 25,              /* fwd draws (--chain); there is no sample */
 	DRAFT_MODEL = 1 << 26,          /* guesses come from a small model */
 	BOUNDED = 1 << 27,              /* the loop counts tokens up to -n */
 	LOGPROBS = 1 << 28,             /* sample writes log-probabilities */

@@ -481,8 +481,6 @@ int loop_drain(struct loop *l, struct why *w)
 	while (status >= 0 && (got = next_back(l, &f, w)) > 0) {
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)
 			l->drawn++;
-		else if (f.kind == FRAME_IDS && l->r && !l->n_prompt)
-			l->r->prompt.n += f.rows;
 		status = frame_back(l, &f, w);
 	}
 	return l->gone ? 0 : status < 0 ? -1 : got;

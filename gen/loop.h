@@ -89,8 +89,8 @@ int loop_run(struct loop *l, struct why *w);
 int loop_no_canvas(struct loop *l, struct why *w);
 int loop_no_ids(struct loop *l, struct why *w);
 
-/* Copies what still comes through `back`, so that its writer does not die of SIGPIPE. With `fwd --chain` that is
- * everything. Returns 0, or -1 with a reason. */
+/* Copies what still comes through `back`, so that its writer does not die of SIGPIPE. Returns 0, or -1 with a
+ * reason. */
 int loop_drain(struct loop *l, struct why *w);
 
 #endif

@@ -211,23 +211,19 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 		return -1;
 	if (l->jobs)
 		failed = parallel_run(l, w);
-	else if (!asked(&q, CHAINED))
+	else
 		failed = loop_prompt(l, w) || loop_run(l, w);
 	if (!l->jobs && (!failed || l->gone == LOOP_OUT))
 		failed = loop_drain(l, w);
 	if (failed)
 		return l->gone ? 0 : -1;
 	/* tok itself writes nothing for an empty prompt without BOS; a command in its place has ended too early */
-	if (l->n && q.stage[TOK].shell
-	    && (asked(&q, CHAINED) ? !l->gone && !l->back.number : l->whole && !l->in.number)) {
-		/* what fwd says of it is more */
-		if (asked(&q, CHAINED) && stage_wait(&q.stage[FWD], w))
-			return -1;
+	if (l->n && q.stage[TOK].shell && l->whole && !l->in.number) {
 		stages_find_early(q.stage, KV, TOK, FEED);
 		return why(w, "tok ended before the prompt was complete");
 	}
 	/* --lines keeps no results; there, an empty prompt has an empty answer */
-	if (l->r && l->n && (l->whole || asked(&q, CHAINED)) && !l->gone && !l->r->prompt.n)
+	if (l->r && l->n && l->whole && !l->gone && !l->r->prompt.n)
 		return why(w, "the prompt is empty, and has no BOS (--bos adds it)");
 	return 0;
 }
@@ -287,8 +283,7 @@ static int run(void)
 		return 1;
 	}
 	loop_init(&l);
-	if (q.stage[FEED].n)
-		set_loop(&l, &draft);
+	set_loop(&l, &draft);
 	l.r = q.lines ? NULL : results;
 	for (int i = 0; i < q.texts; i++)
 		results[i].begin = clock_now();

@@ -15,7 +15,6 @@
 #include "lib/base/slurp.h"
 #include "lib/base/system.h"
 #include "lib/chat/chat_opts.h"
-#include "lib/gguf/gguf.h"
 #include "lib/process/find.h"
 #include "lib/sampler/opts.h"
 #include "lib/sampler/rng.h"
@@ -43,7 +42,6 @@ const struct opt prompt_opts[] = {
 	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation, or of the context)" },
 	{ FLAG, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
 	{ FLAG, "special", NULL, "show control tokens" },
-	{ FLAG, "stream", NULL, "print each token at once, also with --greedy and --gumbel into a file or a pipe" },
 	{ FLAG, "color", NULL, "shade the text by how surprising each token was, on a terminal" },
 	{ FLAG, "json", NULL, "print one line of JSON instead of the text: ids, text, log-probabilities, times" },
 	{ PROBABLE, "logprobs", "N", "with --json: the N most likely tokens at each position, with log-probabilities" },
@@ -91,9 +89,8 @@ const struct opt schema_opts[] = {
 };
 
 static const struct meaning meanings[] = {
-	{ "n-predict", .to = { SAMPLE, FWD, FEED }, .when = { 0, CHAINED, BOUNDED } },
+	{ "n-predict", .to = { SAMPLE, FEED }, .when = { 0, BOUNDED } },
 	{ "verbose", VERBOSE, .to = { BEST, CHAT } },
-	{ "stream", .states = STREAM },
 	{ "color", .states = COLOURED },
 	{ "json", .states = JSON },
 	{ "logprobs", .to = { SAMPLE } },
@@ -119,12 +116,11 @@ static const struct meaning meanings[] = {
 	{ "no-bos", OF_TOK, .to = { TOK } },
 	{ "no-parse-special", OF_TOK, .to = { TOK } },
 	{ "escape", .states = OF_TOK },
-	{ "grammar", GRAMMAR | SAMPLING, .to = { SAMPLE } },
-	{ "grammar-file", GRAMMAR | SAMPLING, .to = { SAMPLE } },
+	{ "grammar", GRAMMAR, .to = { SAMPLE } },
+	{ "grammar-file", GRAMMAR, .to = { SAMPLE } },
 	{ "greedy", GREEDY, .to = { SAMPLE } },
 	{ "gumbel", GUMBEL, .to = { SAMPLE } },
-	{ "ignore-eos", .to = { SAMPLE, FWD }, .when = { 0, CHAINED } },
-	{ "temp", .to = { SAMPLE, FWD, FEED }, .when = { 0, CHAINED | NOISE, DRAFT_MODEL | NOISE } },
+	{ "temp", .to = { SAMPLE, FEED }, .when = { 0, DRAFT_MODEL | NOISE } },
 	{ "threads", .to = { FWD, FEED }, .when = { 0, DRAFT_MODEL } },
 	{ "backend", .to = { FWD, FEED }, .when = { 0, DRAFT_MODEL } },
 	{ "kv", KEPT, .to = { FWD } },
@@ -137,7 +133,7 @@ static const struct {
 } shared[] = {
 	{ fwd_opts, { .to = { FWD } } },
 	{ chat_opts, { .states = OF_CHAT, .to = { CHAT } } },
-	{ sampler_opts, { .states = SAMPLING, .to = { SAMPLE } } },
+	{ sampler_opts, { .to = { SAMPLE } } },
 };
 
 /* Usage errors: all facts of the first set hold, and one of the second (unless it is 0), and none of the third. */
@@ -263,17 +259,6 @@ static void take(struct reader *r, const struct opt *o)
 	r->given[r->n++] = (struct given){ o, m, c->value };
 }
 
-/* Whether this may be a diffusion model: fwd needs its mask token. If the file cannot be read, fwd will say why. */
-static int has_mask_token(const char *path)
-{
-	struct why ignored;
-	struct gguf *g = gguf_open(path, 0, &ignored);
-	int has = g && gguf_find(g, "tokenizer.ggml.mask_token_id");
-
-	gguf_close(g);
-	return has;
-}
-
 /* Derives the other facts. */
 static void conclude(struct request *q)
 {
@@ -281,11 +266,6 @@ static void conclude(struct request *q)
 
 	if (f & COLOURED && !system_coloured(STDOUT_FILENO))
 		f &= ~(unsigned)COLOURED;
-	/* fwd can draw as sample does, either the largest logit or with the same noise, unless an option needs
-	 * something that only sample can do, or each id separately */
-	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | COLOURED | DRAFTS | KEPT
-	    | MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts && !has_mask_token(q->model))
-		f |= CHAINED;
 	if ((f & (GREEDY | GUMBEL)) == GUMBEL)
 		f |= NOISE;
 	if (f & DRAFTS && strcmp(q->draft, "lookup"))

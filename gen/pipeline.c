@@ -63,7 +63,7 @@ int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 	l->out = out[FEED];
 	l->copy = out[TEE];
 	frame_open_in(&l->in, in[FEED], "tok");
-	frame_open_in(&l->back, in[TEE], q->stage[SAMPLE].n ? "sample" : "fwd");
+	frame_open_in(&l->back, in[TEE], "sample");
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
 		for (int k = order[i].from; k <= (int)order[i].to; k++)
 			if (!status && q->stage[k].n)
@@ -141,13 +141,12 @@ static void print_words(const struct stage *s)
 
 void pipeline_print(const struct request *q)
 {
-	int chained = !q->stage[FEED].n, first = 1;
+	int first = 1;
 
 	out_text("dir=$(mktemp -d) || exit\ntrap 'rm -r \"$dir\"' EXIT\n");
 	out_text("# A stage that fails leaves its status; one whose reader is gone (SIGPIPE) does not.\n");
 	out_text("stage() { \"$@\" || case $? in 141) ;; *) echo \"$? $1\" >>\"$dir/failed\" ;; esac; }\n");
-	if (!chained)
-		out_text("mkfifo \"$dir/ids\" || exit\n");
+	out_text("mkfifo \"$dir/ids\" || exit\n");
 	if (q->stage[SCHEMA].n) {
 		print_words(&q->stage[SCHEMA]);
 		out_text(" >\"$dir/grammar\" || exit\n");
@@ -157,7 +156,7 @@ void pipeline_print(const struct request *q)
 		out_char('\n');
 	}
 	for (int i = PROMPT; i <= DETOK; i++) {
-		if (!q->stage[i].n || (i == TEE && chained))
+		if (!q->stage[i].n)
 			continue;
 		out_text(first ? "" : " |\n\t");
 		out_text(i == PROMPT || i == TEE ? "" : "stage ");
