@@ -260,13 +260,14 @@ RENAME = names=`echo $(PROGRAMS) frame | tr ' ' '|'`; sed -E \
 	-e "/^\.Dl/s/((\.Dl|[|{;(]|do) )($$names) /\1$(PROGRAM_PREFIX)\3 /g"
 
 install: all
-	mkdir -p $(BINDIR) $(DATADIR) $(MANDIR)/man1 $(MANDIR)/man5
+	mkdir -p $(BINDIR) $(DATADIR) $(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7
 	for p in $(PROGRAMS); do \
 		cp -f $(BIN)/$$p $(BINDIR)/$(PROGRAM_PREFIX)$$p && $(STRIP) $(BINDIR)/$(PROGRAM_PREFIX)$$p && \
 		{ $(RENAME) */$$p.1; } > $(MANDIR)/man1/$(PROGRAM_PREFIX)$$p.1 || exit; \
 	done
 	{ $(RENAME) lib/stream/frame.5; } > $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5
 	{ $(RENAME) fwd/kv.5; } > $(MANDIR)/man5/$(PROGRAM_PREFIX)kv.5
+	{ $(RENAME) lib/lmpipe.7; } > $(MANDIR)/man7/$(PROGRAM_PREFIX)lmpipe.7
 	cp examples/tales-q8_0.gguf $(DATADIR)
 	mkdir -p $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 	$(COMPLETE) lib/completions/lmpipe.zsh > $(ZSH_COMPLETIONS)/_$(PROGRAM_PREFIX)lmpipe
@@ -282,7 +283,8 @@ uninstall:
 		rm -f $(BINDIR)/$$name $(MANDIR)/man1/$$name.1 $(BASH_COMPLETIONS)/$$name \
 			$(FISH_COMPLETIONS)/$$name.fish || exit; \
 	done
-	rm -f $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5 $(MANDIR)/man5/$(PROGRAM_PREFIX)kv.5
+	rm -f $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5 $(MANDIR)/man5/$(PROGRAM_PREFIX)kv.5 \
+		$(MANDIR)/man7/$(PROGRAM_PREFIX)lmpipe.7
 	rm -f $(ZSH_COMPLETIONS)/_$(PROGRAM_PREFIX)lmpipe
 	rm -f $(DATADIR)/tales-q8_0.gguf
 	-rmdir $(DATADIR)
@@ -309,6 +311,10 @@ check: tests
 families: all
 	BIN=$(BIN) tests/families >fwd/families/README.md
 
+# The manual pages for browsers, from their sources; needs mandoc.
+manual:
+	lib/manual/make
+
 # The pictures of sessions, made from what the programs print.
 pictures: all
 	BIN=$(BIN) examples/pictures/make
@@ -328,5 +334,5 @@ clean:
 	rm -rf bin obj bin-* obj-*
 
 -include $(objects:.o=.d) $(simd_o:.o=.d)
-.PHONY: force all tests emulated unicode clean demo deb bench families pictures check check-san check-avx512 \
+.PHONY: force all tests emulated unicode clean demo deb bench families manual pictures check check-san check-avx512 \
 	check-cross install uninstall
