@@ -273,8 +273,8 @@ static int check_kind(const struct input *in, struct why *w)
 		return frame_why(&in->in, w);
 	}
 	if (f->kind != FRAME_CARD && f->seq && (in->chain || (f->seq == FRAME_NO_SEQ && f->kind != FRAME_END))) {
-		why(w, "sequence %" PRIu32 ": %s", f->seq, in->chain ? "--chain has only sequence 0" :
-			"only an `end ` frame may have this number");
+		why(w, "sequence %" PRIu32 ": %s", f->seq, in->chain ? "--chain has only sequence 0"
+			: "only an `end ` frame may have this number");
 		return frame_why(&in->in, w);
 	}
 	return 0;
@@ -327,8 +327,8 @@ static int wants_more(const struct input *in)
 		return 1;
 	if (b->hidden.in)
 		return b->hidden.n_in < b->plan->setup.batch && has_input(in, b->queued < b->hidden.together);
-	return b->queued < b->plan->setup.batch &&
-		has_input(in, n_live > 1 && b->texts->n_awaited && b->queued < hidden_texts(&b->hidden, n_live));
+	return b->queued < b->plan->setup.batch
+		&& has_input(in, n_live > 1 && b->texts->n_awaited && b->queued < hidden_texts(&b->hidden, n_live));
 }
 
 /* Reads the header of the next frame, and all of a fork. Its text is no longer awaited. */

@@ -105,8 +105,8 @@ static void soil(struct setting *s, size_t from, size_t end)
 			for (size_t d = 0; d < dim_k + dim_v; d++) {
 				struct kv_block kv = block_of(s, h, pos);
 				int k = d < dim_k;
-				size_t j = pos % KV_EXTENT, i = k ?
-					(j / KV_TILE * dim_k + d) * KV_TILE + j % KV_TILE : j * dim_v + d - dim_k;
+				size_t j = pos % KV_EXTENT, i = k
+					? (j / KV_TILE * dim_k + d) * KV_TILE + j % KV_TILE : j * dim_v + d - dim_k;
 				size_t at = k ? kv_scale_index(dim_k, j, d / KV_SCALED) : kv_scale_index(dim_v, j,
 					(d - dim_k) / KV_SCALED);
 				uint16_t half = (pos + d) % 3 ? 0x7e00 : 0xfc00;
@@ -239,8 +239,8 @@ static float *run_blocks(const struct kernels *t, const struct setting *s, size_
 		struct kv_head kv = head_of(s, h);
 
 		for (size_t run = (blocks + each - 1) / each; run-- > 0;)
-			t->attend_blocks(&a, &kv, rows, run * each, run * each + each < blocks ?
-				run * each + each : blocks, partials, scratch);
+			t->attend_blocks(&a, &kv, rows, run * each, run * each + each < blocks
+				? run * each + each : blocks, partials, scratch);
 		t->attend_join(&a, h, rows, partials, scratch);
 	}
 	free(scratch);

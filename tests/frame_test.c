@@ -46,15 +46,15 @@ static void write_stream(int fd)
 	f.type = FRAME_F16;
 	f.cols = 3;
 	f.pos = FRAME_APPEND;
-	if (frame_write_header(fd, &f, &w) || frame_write_elements(fd, &f, half, 2, &w) ||
-		frame_write_elements(fd, &f, half + 2, 1, &w))
+	if (frame_write_header(fd, &f, &w) || frame_write_elements(fd, &f, half, 2, &w)
+		|| frame_write_elements(fd, &f, half + 2, 1, &w))
 		_exit(2);
 	f = (struct frame){ .kind = FRAME_HIDDEN, .rows = 2, .cols = 3, .type = FRAME_I8, .seq = 9 };
 	if (frame_write(fd, &f, bytes, &w))
 		_exit(2);
 	f = (struct frame){ .kind = FRAME_LOGPROBS, .rows = 1, .cols = 2, .type = FRAME_F32, .pos = 4 };
-	if (frame_write(fd, &f, pair, &w) || frame_write_ids(fd, ids, 0, 4, FRAME_SAMPLED, 0, &w) ||
-		frame_write_end(fd, FRAME_END_STOP, 5, 0, &w))
+	if (frame_write(fd, &f, pair, &w) || frame_write_ids(fd, ids, 0, 4, FRAME_SAMPLED, 0, &w)
+		|| frame_write_end(fd, FRAME_END_STOP, 5, 0, &w))
 		_exit(2);
 }
 
@@ -76,14 +76,14 @@ static int read_stream(int fd, int skim)
 		if (skim) {
 			good += f.kind == FRAME_IDS ? frame_skip(&in, &f, f.rows / 2, &w) == 0 : 1;
 		} else if (f.kind == FRAME_CARD && !card_read(&in, &f, &card, &w)) {
-			good += !card_agree(&card, "read", &card_made, "made", &w) && card.n_ctx == 2048 &&
-				card.model == card_made.model && card_is_eog(&card, 2) &&
-				card_is_eog(&card, COLS - 1) && card_is_eog(&card, 0) && !card_is_eog(&card, 1);
+			good += !card_agree(&card, "read", &card_made, "made", &w) && card.n_ctx == 2048
+				&& card.model == card_made.model && card_is_eog(&card, 2)
+				&& card_is_eog(&card, COLS - 1) && card_is_eog(&card, 0) && !card_is_eog(&card, 1);
 		} else if (f.kind == FRAME_IDS && f.rows == 4 && !frame_read(&in, &f, ids, 4, &w)) {
-			good += ids[0] == 5 && ids[1] == -1 && ids[2] == INT32_MAX && ids[3] == 7 && f.pos == 0 &&
-				!f.flags;
-		} else if (f.kind == FRAME_LOGITS && f.type == FRAME_F32 && !frame_read(&in, &f, row, 10, &w) &&
-			!frame_read(&in, &f, row + 10, COLS - 10, &w)) {
+			good += ids[0] == 5 && ids[1] == -1 && ids[2] == INT32_MAX && ids[3] == 7 && f.pos == 0
+				&& !f.flags;
+		} else if (f.kind == FRAME_LOGITS && f.type == FRAME_F32 && !frame_read(&in, &f, row, 10, &w)
+			&& !frame_read(&in, &f, row + 10, COLS - 10, &w)) {
 			for (i = 0; i < COLS && row[i] == (float)i * 0.25f; i++)
 				;
 			good += i == COLS && f.pos == 3;
@@ -302,9 +302,9 @@ static void cuts(const unsigned char *bytes, size_t n, int fd)
 		for (skim = 0; skim < 2; skim++) {
 			got = read_stream(at_start(fd, bytes, cut), skim);
 			/* when skimming, a frame with a complete header is counted before its missing end is noticed */
-			if (!(got == whole + (cut == ends[whole] ? 100 : 0) ||
-				(skim && cut != ends[whole] && got == whole + 1)) ||
-			    (got < 100 && !strstr(w.text, "pipe: frame ")))
+			if (!(got == whole + (cut == ends[whole] ? 100 : 0)
+				|| (skim && cut != ends[whole] && got == whole + 1))
+			    || (got < 100 && !strstr(w.text, "pipe: frame ")))
 				check_at(0, "a cut stream", (long long)cut);
 		}
 	}
@@ -375,13 +375,13 @@ static void cut_copies(int fd)
 
 	for (n = 0; n < (int)sizeof text - 1; n++) {
 		at_start(fd, "", 0);
-		if (frame_write_stop(fd, text, sizeof text - 1, 5, 0, &w) || ftruncate(fd, FRAME_HEADER + n) ||
-			pipe(out))
+		if (frame_write_stop(fd, text, sizeof text - 1, 5, 0, &w) || ftruncate(fd, FRAME_HEADER + n)
+			|| pipe(out))
 			exit(2);
 		lseek(fd, 0, SEEK_SET);
 		frame_open_in(&in, fd, "cut");
-		check_at(frame_next(&in, &f, &w) == 1 && frame_copy(&in, &f, out[1], &w) < 0 &&
-			strstr(w.text, "cut: frame 1: "), "a cut frame", n);
+		check_at(frame_next(&in, &f, &w) == 1 && frame_copy(&in, &f, out[1], &w) < 0
+			&& strstr(w.text, "cut: frame 1: "), "a cut frame", n);
 		close(out[1]);
 		check_at(read(out[0], &c, 1) == 0, "nothing of it is copied", n);
 		close(out[0]);
@@ -414,9 +414,9 @@ static void copies(int fd)
 	check_at(copied == 9 && n == m && !memcmp(a, b, (size_t)n), "a copied stream", copied);
 	lseek(other, m - 35, SEEK_SET);
 	frame_open_in(&in, other, "file");
-	check_at(frame_next(&in, &f, &w) == 1 && f.kind == FRAME_END && f.flags == FRAME_END_STOP && f.pos == 9 &&
-		f.rows == 3 && !frame_read(&in, &f, text, 3, &w) &&
-		!memcmp(text, "end", 3), "a stop and its string", f.rows);
+	check_at(frame_next(&in, &f, &w) == 1 && f.kind == FRAME_END && f.flags == FRAME_END_STOP && f.pos == 9
+		&& f.rows == 3 && !frame_read(&in, &f, text, 3, &w)
+		&& !memcmp(text, "end", 3), "a stop and its string", f.rows);
 	close(other);
 }
 
@@ -441,14 +441,14 @@ static void cards(int fd)
 {
 	struct card a = { .vocab = 1, .n_vocab = 10 }, b = a;
 
-	check_at(card_with(fd, 0, 1) == 0 && card_with(fd, 0, -1) == 0 && card_with(fd, 3, -1) == 0 &&
-		card_with(fd, 7, 100) == 0 && card_with(fd, 7, -100) == 0, "good cards", 0);
+	check_at(card_with(fd, 0, 1) == 0 && card_with(fd, 0, -1) == 0 && card_with(fd, 3, -1) == 0
+		&& card_with(fd, 7, 100) == 0 && card_with(fd, 7, -100) == 0, "good cards", 0);
 	check_at(card_with(fd, 2, 0) < 0 && card_with(fd, 2, -1) < 0 && card_with(fd, 2, FRAME_VOCAB_MAX + 1) < 0,
 		"sizes of vocabularies", 0);
-	check_at(card_with(fd, 3, -2) < 0 && card_with(fd, 3, 100) < 0 && card_with(fd, 6, -1) < 0 &&
-		card_with(fd, 7, 101) < 0 && card_with(fd, 7, -101) < 0, "BOS, context, mask token", 0);
-	check_at(card_with(fd, 8, -1) < 0 && card_with(fd, 9, 3) < 0 && card_with(fd, 10, 100) < 0 &&
-		card_with(fd, 10, 7) < 0, "ends of generation", 0);
+	check_at(card_with(fd, 3, -2) < 0 && card_with(fd, 3, 100) < 0 && card_with(fd, 6, -1) < 0
+		&& card_with(fd, 7, 101) < 0 && card_with(fd, 7, -101) < 0, "BOS, context, mask token", 0);
+	check_at(card_with(fd, 8, -1) < 0 && card_with(fd, 9, 3) < 0 && card_with(fd, 10, 100) < 0
+		&& card_with(fd, 10, 7) < 0, "ends of generation", 0);
 	check_at(card_agree(&a, "one", &b, "two", &w) == 0, "equal cards", 0);
 	b.model = 5;
 	check_at(card_agree(&a, "one", &b, "two", &w) == 0, "no model agrees with any", 0);

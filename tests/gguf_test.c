@@ -277,8 +277,8 @@ static void getters(void)
 	holds(g && gguf_bool(g, "maybe", &b, &w) == -1 && b == 7, "a bool of 2");
 	holds(g && gguf_text(g, "nul", &s, &w) == -1, "a string with a NUL");
 	holds(g && gguf_text(g, "u", &s, &w) == -1, "no string");
-	holds(g && gguf_array(g, "small", GGUF_I8, &v, &w) == 1 && v->n == 2 && v->data[0] == 2 &&
-		v->data[1] == 255, "an array");
+	holds(g && gguf_array(g, "small", GGUF_I8, &v, &w) == 1 && v->n == 2 && v->data[0] == 2
+		&& v->data[1] == 255, "an array");
 	holds(g && gguf_array(g, "small", GGUF_U8, &v, &w) == -1, "an array of another type");
 	gguf_close(g);
 }
@@ -410,8 +410,8 @@ static void mutate(const char *path, int rounds)
 		for (uint32_t k = 1 + next_random(&state) % 3; k > 0; k--) {
 			size_t at = next_random(&state) % head;
 
-			bad[at] = next_random(&state) & 1 ? extremes[next_random(&state) % sizeof extremes] :
-				(unsigned char)next_random(&state);
+			bad[at] = next_random(&state) & 1 ? extremes[next_random(&state) % sizeof extremes]
+				: (unsigned char)next_random(&state);
 			if (next_random(&state) % 8 == 0)
 				memset(bad + at, 0xff, at + 8 <= n ? 8 : n - at);
 		}

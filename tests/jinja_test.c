@@ -115,8 +115,8 @@ static void run_chat(const struct chat_case *c)
 	struct bytes out = { .limit = 1 << 20 };
 	struct why w = { "" };
 	struct chat chat;
-	int code = chat_start(&chat, 1 << 20, &w) || chat_set_text(&chat, "bos_token", "<s>", 3, &w) ||
-		chat_set_text(&chat, "eos_token", "</s>", 4, &w);
+	int code = chat_start(&chat, 1 << 20, &w) || chat_set_text(&chat, "bos_token", "<s>", 3, &w)
+		|| chat_set_text(&chat, "eos_token", "</s>", 4, &w);
 
 	for (int i = 0; i < 4 && c->lines[i] && !code; i++) {
 		const char *line = c->lines[i];

@@ -224,8 +224,8 @@ static void test_halves(void)
 	for (uint32_t h = 0; h < 0x7bff; h++) {
 		float a = f16_to_f32((uint16_t)h), b = f16_to_f32((uint16_t)(h + 1)), middle = a + (b - a) / 2;
 
-		rounds &= f32_to_f16(middle) == (h & 1 ? h + 1 : h) &&
-			f32_to_f16(-middle) == ((h & 1 ? h + 1 : h) | 0x8000);
+		rounds &= f32_to_f16(middle) == (h & 1 ? h + 1 : h)
+			&& f32_to_f16(-middle) == ((h & 1 ? h + 1 : h) | 0x8000);
 		rounds &= f32_to_f16(nextafterf(middle, 0)) == h && f32_to_f16(nextafterf(middle, INFINITY)) == h + 1;
 	}
 	holds(ok, "a half changed", "-", "F16", 0, 0, 0);

@@ -28,8 +28,8 @@ static unsigned nearest(const float *values, unsigned n, float x, float scale)
 static void put_nibbles(const float *values, const float *x, size_t n, float scale, unsigned char *b)
 {
 	for (size_t i = 0; i < n / 2; i++)
-		b[i] = (unsigned char)(nearest(values, 16, x[i], scale) |
-			nearest(values, 16, x[n / 2 + i], scale) << 4);
+		b[i] = (unsigned char)(nearest(values, 16, x[i], scale)
+			| nearest(values, 16, x[n / 2 + i], scale) << 4);
 }
 
 static const float iq4[] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };

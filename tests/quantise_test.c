@@ -36,8 +36,8 @@ int main(void)
 	for (size_t i = 0; i < N; i++) {
 		uint64_t r = mkrandom(7, i), block = mkrandom(8, i / 16);
 
-		x[i] = (float)((int)((r & 0xffff) + (r >> 16 & 0xffff) + (r >> 32 & 0xffff) +
-			(r >> 48)) - 131070) * 2.6e-5f
+		x[i] = (float)((int)((r & 0xffff) + (r >> 16 & 0xffff) + (r >> 32 & 0xffff)
+			+ (r >> 48)) - 131070) * 2.6e-5f
 			* (0.5f + (float)(block & 255) / 255);
 	}
 	for (size_t i = 0; (f = format_each(i)); i++) {

@@ -193,8 +193,8 @@ static void against_reference(void)
 			check_at(0, w.text, x.trial);
 		left = sampler_survivors(s);
 		for (i = 0; i < left.n; i++)
-			if (!(fabs(left.weight[i] / left.sum - x.ref.prob[left.id[i]]) <=
-				2e-5 * x.ref.prob[left.id[i]] + 1e-8))
+			if (!(fabs(left.weight[i] / left.sum - x.ref.prob[left.id[i]])
+				<= 2e-5 * x.ref.prob[left.id[i]] + 1e-8))
 				break;
 			;
 		check_at(x.wrong || (i == left.n && left.n == x.ref.n && x.ref.prob[pick.id] > 0),
@@ -408,8 +408,8 @@ static void cuts(void)
 		n = trial % 4 ? 1 + (size_t)(random_unit() * 300) : N;
 		fill(key, n, trial % 7 == 0 ? 1e30 : 10, trial % 3 == 0);
 		for (total = 0, i = 0; i < n; i++) {
-			key[i] = trial % 5 == 4 ? (float)ldexp(key[i], (int)(200 * random_unit()) - 150) :
-				trial % 11 == 10 ? -(float)(i % 3) * 0.0f : key[i];
+			key[i] = trial % 5 == 4 ? (float)ldexp(key[i], (int)(200 * random_unit()) - 150)
+				: trial % 11 == 10 ? -(float)(i % 3) * 0.0f : key[i];
 			key[i] = trial % 13 == 12 && i % 2 ? -INFINITY : key[i];
 			/* whole, so that every order of adding gives the same */
 			weight[i] = (float)floor(8 * random_unit());
@@ -555,8 +555,8 @@ static void gumbel(void)
 		s = sampler_open(&p, N, &w);
 		fill(row, N, 12, trial % 3 == 0);
 		memcpy(scratch, row, sizeof row);
-		check_at(!sampler_draw(s, scratch, (uint32_t)trial, &pick, &w) &&
-			pick.id == gumbel_pick(row, N, p.temp, 77, trial), "gumbel in the chain", (long long)trial);
+		check_at(!sampler_draw(s, scratch, (uint32_t)trial, &pick, &w)
+			&& pick.id == gumbel_pick(row, N, p.temp, 77, trial), "gumbel in the chain", (long long)trial);
 		sampler_close(s);
 	}
 }
@@ -693,8 +693,8 @@ static void accuracy(void)
 		worst = fmax(worst, fabs(fmath_pow(1e-3 + i / 2e4, i % 100 - 50.0) - x) / x);
 	}
 	check_at(worst < 1e-13, "pow, in 1e-16", (long long)(worst * 1e16));
-	check_at(fabs(fmath_pow(2, 3) - 8) < 1e-13 && fmath_pow(0, 2) == 0 && fmath_pow(0, 0) == 1 &&
-		fmath_pow(2, 1e5) == INFINITY && fmath_pow(2, -1e5) == 0, "pow of the simplest", 0);
+	check_at(fabs(fmath_pow(2, 3) - 8) < 1e-13 && fmath_pow(0, 2) == 0 && fmath_pow(0, 0) == 1
+		&& fmath_pow(2, 1e5) == INFINITY && fmath_pow(2, -1e5) == 0, "pow of the simplest", 0);
 	check_at(fmath_exp(0) == 1 && fmath_exp(-INFINITY) == 0 && fmath_log(1) == 0, "exp and log of the simplest", 0);
 }
 

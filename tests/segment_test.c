@@ -108,8 +108,8 @@ static int filled(const struct segment *s, size_t n, unsigned seed)
 				size_t j = pos % KV_EXTENT, tile = j / KV_TILE * DIM_K * KV_TILE + j % KV_TILE;
 
 				for (size_t d = 0; d < DIM_K; d++)
-					same &= ((uint16_t *)a.k)[tile + d * KV_TILE] ==
-						((uint16_t *)b.k)[tile + d * KV_TILE];
+					same &= ((uint16_t *)a.k)[tile + d * KV_TILE]
+						== ((uint16_t *)b.k)[tile + d * KV_TILE];
 				same &= !memcmp((uint16_t *)a.v + j * DIM_V, (uint16_t *)b.v + j * DIM_V,
 					DIM_V * 2);
 			}
@@ -482,8 +482,8 @@ static void damage(void)
 	holds(!ftruncate(fd, 0) && reopens(&shape), "an empty one, as a killed maker leaves it, is made anew");
 
 	/* The other thing a killed maker leaves: a header without its magic. */
-	holds(pread(fd, part, sizeof part, 8) == sizeof part && !ftruncate(fd, 0) && !ftruncate(fd, FIRST) &&
-		pwrite(fd, part, sizeof part, 8) == sizeof part, "made by hand");
+	holds(pread(fd, part, sizeof part, 8) == sizeof part && !ftruncate(fd, 0) && !ftruncate(fd, FIRST)
+		&& pwrite(fd, part, sizeof part, 8) == sizeof part, "made by hand");
 	close(fd);
 	holds(segment_inspect(name, &(struct segment_info){ 0 }, &w) < 0 && says("unfinished"),
 		"an unfinished one is called so");
@@ -541,8 +541,8 @@ static void own_directory(void)
 	holds(!chmod(path, 0750) && !reopens(&shape) && says("this user alone"), "a directory open to others");
 	holds(object_each(count, &n, &w) < 0 && segment_remove(name, &w) < 0 && says("this user alone"),
 		"nor listed");
-	holds(!rename(path, "own/other") && !chmod("own/other", 0700) && !symlink("other", path) &&
-		!reopens(&shape) && says("this user alone"), "a link to a directory");
+	holds(!rename(path, "own/other") && !chmod("own/other", 0700) && !symlink("other", path)
+		&& !reopens(&shape) && says("this user alone"), "a link to a directory");
 	holds(!unlink(path) && !rmdir("own/other") && !rmdir("own"), "nothing is left in it");
 	memset(longest, 'x', sizeof longest - 1);
 	setenv("TMPDIR", longest, 1);

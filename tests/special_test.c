@@ -90,9 +90,9 @@ static void nested_specials(void)
 		mkgguf_add_i32(m, 4);
 	put_merges(m, NULL, 0);
 	v = open_made(m);
-	holds(v && !vocab_encode(v, text, LENGTH - 1, 0, &ids, &w) && ids.n == LENGTH / NESTED &&
-		ids.id[0] == NESTED - 1 &&
-		ids.id[ids.n - 1] == NESTED - 2, "nested special tokens");
+	holds(v && !vocab_encode(v, text, LENGTH - 1, 0, &ids, &w) && ids.n == LENGTH / NESTED
+		&& ids.id[0] == NESTED - 1
+		&& ids.id[ids.n - 1] == NESTED - 2, "nested special tokens");
 	vocab_close(v);
 	free(ids.id);
 }

@@ -37,8 +37,8 @@ static size_t expected(char string[][MOST], const size_t *len, int n_strings, co
 	*found = -1;
 	for (end = 1; end <= n && *found < 0; end++)
 		for (i = 0; i < n_strings; i++)
-			if (end >= len[i] && !memcmp(text + end - len[i], string[i], len[i]) &&
-				(*found < 0 || len[i] > len[*found]))
+			if (end >= len[i] && !memcmp(text + end - len[i], string[i], len[i])
+				&& (*found < 0 || len[i] > len[*found]))
 				*found = i;
 	if (*found >= 0)
 		return end - 1 - len[*found];

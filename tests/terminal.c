@@ -325,8 +325,8 @@ static void start(char **command)
 	int follower;
 	const char *name;
 
-	if ((leader = posix_openpt(O_RDWR | O_NOCTTY)) < 0 || grantpt(leader) || unlockpt(leader) ||
-	    !(name = ptsname(leader)) || (follower = open(name, O_RDWR | O_NOCTTY)) < 0)
+	if ((leader = posix_openpt(O_RDWR | O_NOCTTY)) < 0 || grantpt(leader) || unlockpt(leader)
+	    || !(name = ptsname(leader)) || (follower = open(name, O_RDWR | O_NOCTTY)) < 0)
 		die("a pseudo-terminal");
 	fcntl(leader, F_SETFD, FD_CLOEXEC);
 	if (tcgetattr(follower, &found))
@@ -468,9 +468,9 @@ static void show_modes(void)
 
 	if (tcgetattr(leader, &now))
 		die("tcgetattr");
-	puts(now.c_iflag == found.c_iflag && now.c_oflag == found.c_oflag && now.c_cflag == found.c_cflag &&
-		now.c_lflag == found.c_lflag && !memcmp(now.c_cc, found.c_cc, sizeof found.c_cc) ?
-		"modes as found" : "modes CHANGED");
+	puts(now.c_iflag == found.c_iflag && now.c_oflag == found.c_oflag && now.c_cflag == found.c_cflag
+		&& now.c_lflag == found.c_lflag && !memcmp(now.c_cc, found.c_cc, sizeof found.c_cc)
+		? "modes as found" : "modes CHANGED");
 }
 
 static void run(const char *command)

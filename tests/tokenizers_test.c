@@ -86,9 +86,9 @@ static int encode_case(struct vocab *v, const char *name, const char *flags, str
 	struct why w;
 	int add = flags[1] == '1', special = flags[3] == '1', bad;
 
-	bad = !text.s || (add && vocab_rules(v)->add_bos && ids_add(ids, vocab_rules(v)->bos)) ||
-		vocab_encode(v, text.s, text.n, special ? VOCAB_SPECIAL : 0, ids, &w) ||
-		(add && vocab_rules(v)->add_eos && ids_add(ids, vocab_rules(v)->eos));
+	bad = !text.s || (add && vocab_rules(v)->add_bos && ids_add(ids, vocab_rules(v)->bos))
+		|| vocab_encode(v, text.s, text.n, special ? VOCAB_SPECIAL : 0, ids, &w)
+		|| (add && vocab_rules(v)->add_eos && ids_add(ids, vocab_rules(v)->eos));
 	free(text.s);
 	return bad;
 }

@@ -52,8 +52,8 @@ static void terminal(int fd)
 
 	leader = posix_openpt(O_RDWR | O_NOCTTY);
 	output = dup(STDOUT_FILENO);
-	if (leader < 0 || grantpt(leader) || unlockpt(leader) ||
-		(follower = open(ptsname(leader), O_RDWR | O_NOCTTY)) < 0)
+	if (leader < 0 || grantpt(leader) || unlockpt(leader)
+		|| (follower = open(ptsname(leader), O_RDWR | O_NOCTTY)) < 0)
 		die("pty");
 	dup2(follower, fd);
 }

@@ -111,8 +111,8 @@ static void exp_test(void)
 	holds(worst_gelu < 64 * 0x1p-23, "scalar", "gelu: error", 0);
 	holds(exp_of(0) == 1 && exp_of(-INFINITY) == 0 && exp_of(INFINITY) == INFINITY && exp_of(-1e30f) == 0, "scalar",
 	      "exp: ends", 0);
-	holds(exp_of(88.73f) == INFINITY && exp_of(88.72f) < INFINITY && exp_of(EXP_LOW) >= 0x1p-126f &&
-	      exp_of(NAN) != exp_of(NAN), "scalar", "exp: range", 0);
+	holds(exp_of(88.73f) == INFINITY && exp_of(88.72f) < INFINITY && exp_of(EXP_LOW) >= 0x1p-126f
+	      && exp_of(NAN) != exp_of(NAN), "scalar", "exp: range", 0);
 	holds(exp_silu(-1000) == 0 && exp_silu(1000) == 1000 && exp_gelu(-1e30f) == 0 && exp_gelu(1e30f) == 1e30f,
 	      "scalar", "silu, gelu: ends", 0);
 }
@@ -295,8 +295,8 @@ static void rope_test(const struct kernels *s, const struct kernels *t)
 				size_t p = pairs == ROPE_ADJACENT ? 2 * k : k,
 				        q = pairs == ROPE_ADJACENT ? p + 1 : k + n / 2;
 
-				right = right && near(y[p], (double)x[p] * c[k] - (double)x[q] * sn[k], 1e-4) &&
-					near(y[q], (double)x[p] * sn[k] + (double)x[q] * c[k], 1e-4);
+				right = right && near(y[p], (double)x[p] * c[k] - (double)x[q] * sn[k], 1e-4)
+					&& near(y[q], (double)x[p] * sn[k] + (double)x[q] * c[k], 1e-4);
 			}
 			holds((int)right, "scalar", "rope: value", n);
 			holds(same(y, z, n), t->name, pairs == ROPE_ADJACENT ? "rope adjacent" : "rope halves", n);
@@ -327,8 +327,8 @@ static void store_test(const struct kernels *s, const struct kernels *t)
 				float *k = array(dim_k, 4), *v = array(dim_v, 4);
 
 				for (size_t d = 0; d < dim_v && pos >= 16; d++)
-					k[d % dim_k] = v[d] = random_bits() % 2 ? odd_values[random_bits() % N_ODD] :
-					        from_bits(random_bits());
+					k[d % dim_k] = v[d] = random_bits() % 2 ? odd_values[random_bits() % N_ODD]
+					        : from_bits(random_bits());
 				s->kv_store(type, &a, dim_k, dim_v, pos, k, v);
 				t->kv_store(type, &b, dim_k, dim_v, pos, k, v);
 				free(k), free(v);
@@ -352,9 +352,9 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 			size_t odd = random_bits() % DIM;
 
 			for (size_t i = 0; i < DIM; i++)
-				x[i] = from_bits((random_bits() & 0x80000000) |
-				                 (exponent > 3 ? exponent - random_bits() % 4 : exponent) << 23 |
-				                 (random_bits() & 0x7fffff));
+				x[i] = from_bits((random_bits() & 0x80000000)
+				                 | (exponent > 3 ? exponent - random_bits() % 4 : exponent) << 23
+				                 | (random_bits() & 0x7fffff));
 			if (round % 4 == 3)
 				x[odd] = round % 8 == 3 ? NAN : -INFINITY;
 			s->kv_store(KV_Q8_0, &a, DIM, DIM, 5, x, x);
@@ -367,8 +367,8 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 				        value = scale * ((int8_t *)a.v)[5 * DIM + i];
 
 				if (most[i / 32] / 127 < 65520)
-					near_enough = near_enough &&
-					        fabs((double)value - x[i]) <= 0.57 * fmax(most[i / 32] / 127.0,
+					near_enough = near_enough
+					        && fabs((double)value - x[i]) <= 0.57 * fmax(most[i / 32] / 127.0,
 					        most[i / 32] < 127 * 0x1p-14 ? 0x1p-24 * 127 : 0);
 				else
 					seen = seen && value != value;

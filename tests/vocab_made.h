@@ -89,9 +89,9 @@ enum { ADD = 1 << 10 };         /* in addition to vocab_encode()'s flags: BOS an
 
 static inline int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *ids)
 {
-	return (flags & ADD && vocab_rules(v)->add_bos && ids_add(ids, vocab_rules(v)->bos)) ||
-		vocab_encode(v, text, n, flags, ids, &w) ||
-		(flags & ADD && vocab_rules(v)->add_eos && ids_add(ids, vocab_rules(v)->eos));
+	return (flags & ADD && vocab_rules(v)->add_bos && ids_add(ids, vocab_rules(v)->bos))
+		|| vocab_encode(v, text, n, flags, ids, &w)
+		|| (flags & ADD && vocab_rules(v)->add_eos && ids_add(ids, vocab_rules(v)->eos));
 }
 
 /* Checks that the ids of text[n] are those written in `want`, or that there are none: "fails". */

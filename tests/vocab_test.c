@@ -102,8 +102,8 @@ static void repeats(struct vocab *v, const char *text, const char *want, const c
 	ids_are(v, text, 0, want, what);
 	for (size_t i = 0; i < TIMES; i++)
 		memcpy(many + i * strlen(text), text, strlen(text));
-	same = v && !encode(v, text, strlen(text), 0, &one) && !encode(v, many, TIMES * strlen(text), 0, &all) &&
-		all.n == TIMES * one.n;
+	same = v && !encode(v, text, strlen(text), 0, &one) && !encode(v, many, TIMES * strlen(text), 0, &all)
+		&& all.n == TIMES * one.n;
 	for (size_t i = 0; same && i < all.n; i++)
 		same = all.id[i] == one.id[i % one.n];
 	holds(same, what);
@@ -180,8 +180,8 @@ static void bpe(void)
 	ids_are_n(v, "a\xc1\xa2", 3, 0, "4", "an overlong b is a b");
 	if (v)
 		vocab_card(v, &card);
-	holds(card.n_vocab == 16 && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 &&
-		card.vocab, "the card");
+	holds(card.n_vocab == 16 && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11
+		&& card.vocab, "the card");
 	holds(v && vocab_rules(v)->eos == 11 && !vocab_rules(v)->add_bos, "its ids");
 	vocab_close(v);
 
@@ -279,8 +279,8 @@ static void wrong_ids(void)
 		v = open_with(key, UINT32_MAX);
 		if (v)
 			vocab_card(v, &card);
-		holds(v && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 &&
-			vocab_rules(v)->eos == 11, "4294967295 is no id");
+		holds(v && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11
+			&& vocab_rules(v)->eos == 11, "4294967295 is no id");
 		vocab_close(v);
 		v = open_with(key, 16);
 		holds(!v && strstr(w.text, "16 is not an id of the vocabulary, 0 to 15"), key);

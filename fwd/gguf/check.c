@@ -71,8 +71,8 @@ static void note_ids(const struct finder *f, const struct gguf *g, int32_t n_voc
 	for (uint64_t i = 0; i < g->n_values; i++) {
 		struct gguf_string key = g->values[i].key;
 
-		if (gguf_is(key, mask) || key.n < ENDS || key.n >= KEY || memcmp(key.s, prefix, sizeof prefix - 1) ||
-		    memcmp(key.s + key.n - (sizeof suffix - 1), suffix, sizeof suffix - 1))
+		if (gguf_is(key, mask) || key.n < ENDS || key.n >= KEY || memcmp(key.s, prefix, sizeof prefix - 1)
+		    || memcmp(key.s + key.n - (sizeof suffix - 1), suffix, sizeof suffix - 1))
 			continue;
 		snprintf(name, sizeof name, "%.*s", GGUF_SHOWN(key));
 		if (gguf_integer(g, name, INT64_MIN, INT64_MAX, &id, &ignored) > 0 && (id < 0 || id >= n_vocab))
@@ -173,8 +173,8 @@ static void check_chat(struct finder *f)
 		struct gguf_string key = g->values[i].key;
 
 		/* tokenizer.chat_templates lists the names of the others */
-		if (key.n >= sizeof prefix - 1 && !memcmp(key.s, prefix, sizeof prefix - 1) &&
-		    (key.n == sizeof prefix - 1 || key.s[sizeof prefix - 1] == '.'))
+		if (key.n >= sizeof prefix - 1 && !memcmp(key.s, prefix, sizeof prefix - 1)
+		    && (key.n == sizeof prefix - 1 || key.s[sizeof prefix - 1] == '.'))
 			check_template(f, g, key);
 	}
 	gguf_close(g);

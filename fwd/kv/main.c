@@ -319,8 +319,8 @@ static void check(const struct command *command, unsigned given)
 		if (given & ~command->options & 1u << i)
 			cli_usage(&c, "%s does not take --%s", command->name, opts[i].name);
 	if (command->names > 0 ? n != command->names : n < least)
-		cli_usage(&c, "%s takes %s (try --help)", command->name, command->names == 1 ? "one name" :
-			command->two == trim ? "a name and a number" : command->two ? "two names" : "names");
+		cli_usage(&c, "%s takes %s (try --help)", command->name, command->names == 1 ? "one name"
+			: command->two == trim ? "a name and a number" : command->two ? "two names" : "names");
 	for (int i = 1; i <= (command->two == trim ? 1 : n); i++)
 		if (!(command->one == rm && object_is_part(c.argv[i])) && object_check_name(c.argv[i], &w) < 0)
 			cli_usage(&c, "%s", w.text);

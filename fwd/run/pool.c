@@ -190,8 +190,8 @@ static int starved(struct pool *p, size_t i)
 	struct helper *h = &p->helper[i];
 	struct timespec before = h->ran;
 
-	return atomic_load(&p->share[i].busy) && !system_thread_time(h->id, &h->ran) &&
-		h->ran.tv_sec == before.tv_sec && h->ran.tv_nsec == before.tv_nsec;
+	return atomic_load(&p->share[i].busy) && !system_thread_time(h->id, &h->ran)
+		&& h->ran.tv_sec == before.tv_sec && h->ran.tv_nsec == before.tv_nsec;
 }
 
 /* Sleeps for NAP, or until the job is done. */

@@ -174,8 +174,8 @@ int object_lock(const struct object *o, struct why *w)
 	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
 	if (fcntl(o->fd, F_SETLK, &l) < 0)
-		return errno == EACCES || errno == EAGAIN ? why(w, "in use by process %ld", object_owner(o)) :
-			why(w, "cannot be locked: %s", strerror(errno));
+		return errno == EACCES || errno == EAGAIN ? why(w, "in use by process %ld", object_owner(o))
+			: why(w, "cannot be locked: %s", strerror(errno));
 	return object_is_gone(o) ? why(w, "removed while it was being opened") : 0;
 }
 

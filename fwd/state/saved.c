@@ -239,8 +239,8 @@ void saved_clear(const char *name)
 	char *part = part_of(name);
 	struct why ignored;
 
-	if (part && has_data(part) && segment_remove(part, &ignored) == 0 &&
-	    claim_open(&claimed, name, 0, &ignored) == 0) {
+	if (part && has_data(part) && segment_remove(part, &ignored) == 0
+	    && claim_open(&claimed, name, 0, &ignored) == 0) {
 		claimed.made = 1;       /* by the killed process; so it is removed */
 		claim_close(&claimed);
 	}

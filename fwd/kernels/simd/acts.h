@@ -74,8 +74,8 @@ static inline int tile_kernel(const struct format *f)
 #undef ROW
 
 	for (int i = 0; i < (int)(sizeof tiles / sizeof *tiles); i++)
-		if (tiles[i].scales == f->scales && tiles[i].minima == f->minima &&
-		    f->low - tiles[i].less >= -128 / tiles[i].run && f->high - tiles[i].less < 128 / tiles[i].run)
+		if (tiles[i].scales == f->scales && tiles[i].minima == f->minima
+		    && f->low - tiles[i].less >= -128 / tiles[i].run && f->high - tiles[i].less < 128 / tiles[i].run)
 			return i;
 	return -1;
 }

@@ -141,8 +141,8 @@ INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type 
 		for (size_t d = 0; d < attend_stored_v(a); d += LANES)
 			for (size_t j = j0; j < n && j < j0 + KV_TILE; j++) {
 				size_t at = j * a->dim_v + d;
-				f32x16 x = d + LANES <= a->dim_v ? attend_load(type, t->now.v, at) :
-					attend_load_n(type, t->now.v, at, a->dim_v - d);
+				f32x16 x = d + LANES <= a->dim_v ? attend_load(type, t->now.v, at)
+					: attend_load_n(type, t->now.v, at, a->dim_v - d);
 
 				if (type == KV_Q8_0)
 					x = vf_mul(x, vf_set1(t->v_scale[d / KV_SCALED * ATTEND_BLOCK + j]));

@@ -58,8 +58,8 @@ struct late_scales {
 };
 
 _Static_assert(COLUMNS_SIDE_2 <= COLUMNS_SIDE, "sums have room for COLUMNS_SIDE columns");
-_Static_assert(!COLUMNS_AHEAD ||
-	(IN_REGISTERS && COLUMNS_ROWS * COLUMNS_AHEAD == SPAN_VECTORS * 64),
+_Static_assert(!COLUMNS_AHEAD
+	|| (IN_REGISTERS && COLUMNS_ROWS * COLUMNS_AHEAD == SPAN_VECTORS * 64),
 	"for each vector of a row's codes, vd_columns() prefetches one near line and one far line");
 
 /* Advances to the lines that the second group of columns prefetches. Those past the end of a short span are needed
@@ -401,8 +401,8 @@ void product_columns(PLANES)(const struct product_job *j)
 	/* The next set is not far enough if it is small and memory is the limit: at most one group of columns, and a
 	 * byte a weight. (Zen 4, 4 columns of Q8_0, rows of 1,024: 1.13 to 1.25 times as fast, 2,048 1.05, 8,192 0.96;
 	 * with 8 columns, 0.9 to 0.98 times. Intel: equal within the noise. AVX2: not measured.) */
-	k.far_sets = k.type->bytes > SPAN && PLANES == 1 && k.groups.groups == 1 &&
-		COLUMNS_SET * k.run_bytes < SMALL_SET ? 2 : 1;
+	k.far_sets = k.type->bytes > SPAN && PLANES == 1 && k.groups.groups == 1
+		&& COLUMNS_SET * k.run_bytes < SMALL_SET ? 2 : 1;
 	for (; r + COLUMNS_SET * run <= j->r1; r += COLUMNS_SET * run)
 		columns_set(&k, r, run, COLUMNS_SET);
 	for (; r < j->r1; r += run)
