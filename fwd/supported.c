@@ -7,7 +7,7 @@
 #include "lib/gguf/formats.h"
 #include "lib/vocab/pretok.h"
 #include "lib/vocab/vocab.h"
-#include "fwd/families/family.h"
+#include "fwd/model/family.h"
 
 void supported_print(void)
 {

@@ -13,7 +13,7 @@
 #ifndef BUILDER_H
 #define BUILDER_H
 
-#include "fwd/families/family.h"
+#include "fwd/model/family.h"
 #include "graph.h"
 
 struct builder {

@@ -4,7 +4,7 @@
 #include "fwd/builder/builder.h"
 #include "fwd/builder/compressed.h"
 #include "fwd/builder/indexer.h"
-#include "fwd/families/family.h"
+#include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 #include "fwd/residual/hyper.h"
 #include "lib/base/fmath.h"

@@ -1,6 +1,6 @@
 /* Masked diffusion models: they predict the mask tokens of a text instead of its next token. Every row sees the whole
  * text; otherwise the layers are those of the family named at each. */
-#include "fwd/families/family.h"
+#include "fwd/model/family.h"
 
 const struct family families_diffusion[] = {
 	/* Dream (Ye et al. 2025): qwen2 */

@@ -1,5 +1,5 @@
 /* The tables of families, and what other files hold that users may try. */
-#include "fwd/families/family.h"
+#include "fwd/model/family.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "fwd/builder/builder.h"
-#include "fwd/families/family.h"
+#include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 #include "fwd/model/tensors.h"
 #include "lib/base/size.h"

@@ -1,5 +1,5 @@
 /* GPT-2 and the families that share its layer norms, biases and ungated feed-forward part. */
-#include "fwd/families/family.h"
+#include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 
 /* GPT-NeoX (EleutherAI 2022). */

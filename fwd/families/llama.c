@@ -3,6 +3,7 @@
 
 #include "fwd/builder/adapters.h"
 #include "fwd/builder/builder.h"
+#include "fwd/mixers/mixer.h"
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 

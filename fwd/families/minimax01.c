@@ -1,7 +1,8 @@
 /* MiniMax-Text-01 (2025): seven layers of lightning attention, then one of softmax attention. A branch is added to the
  * normed rows that it read, scaled, and not to the residual stream. */
 #include "fwd/builder/builder.h"
-#include "fwd/families/family.h"
+#include "fwd/mixers/mixer.h"
+#include "fwd/model/family.h"
 #include "fwd/model/keys.h"
 #include "fwd/model/layers.h"
 

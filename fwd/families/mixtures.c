@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "fwd/builder/indexer.h"
-#include "fwd/families/family.h"
+#include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 #include "lib/base/size.h"

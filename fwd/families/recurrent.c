@@ -4,9 +4,10 @@
 
 #include "fwd/builder/builder.h"
 #include "fwd/builder/indexer.h"
-#include "fwd/families/family.h"
 #include "fwd/mixers/delta.h"
+#include "fwd/mixers/mixer.h"
 #include "fwd/mixers/ssm.h"
+#include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 #include "fwd/residual/attn_res.h"
 #include "fwd/residual/hyper.h"

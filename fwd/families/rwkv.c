@@ -2,7 +2,7 @@
  * 2025). */
 #include "fwd/mixers/rwkv.h"
 
-#include "fwd/families/family.h"
+#include "fwd/model/family.h"
 #include "fwd/model/keys.h"
 
 /* The feed-forward part of RWKV 6; its result is multiplied by the sigmoid of a second product (the receptance). */

@@ -8,20 +8,7 @@
 #ifndef MIXER_H
 #define MIXER_H
 
-#include "lib/base/why.h"
-
-struct builder;
-struct model;
-struct value;
-
-struct mixer {
-	/* Reads the hyperparameters, once for all layers with this mixer, after the family's own keys. NULL: there are
-	 * none. */
-	int (*read)(struct model *m, struct why *w);
-
-	/* Returns the branch that mixes the positions of x, in the builder's current layer. */
-	struct value *(*build)(struct builder *b, struct value *x);
-};
+#include "fwd/model/family.h"
 
 /* Short convolution; gated delta net; Kimi delta attention; lightning attention; state spaces: Mamba, Mamba 2, and
  * PLaMo 2's, which is Mamba 2 with time steps, keys and queries computed as in Mamba; RWKV 6 and 7; and a product

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fwd/families/family.h"
+#include "family.h"
 
 /* Features, and the value that means "off". */
 static const struct feature {

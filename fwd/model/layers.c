@@ -7,7 +7,7 @@
 
 #include "lib/base/fmath.h"
 #include "lib/base/size.h"
-#include "fwd/families/family.h"
+#include "family.h"
 #include "tensors.h"
 
 /* No real model comes near this, and products of two or three of these bounds do not overflow. */

@@ -12,7 +12,7 @@
 #include "lib/stream/frame.h"
 #include "lib/vocab/vocab.h"
 #include "expected.h"
-#include "fwd/families/family.h"
+#include "family.h"
 #include "layers.h"
 #include "tensors.h"
 

@@ -1,5 +1,5 @@
 /* model: a GGUF file as the forward pass sees it: hyperparameters, checked and bounded, and tensors looked up by name
- * with the shape that the caller expects. The family (fwd/families/family.h) decides which tensors there must be: its
+ * with the shape that the caller expects. The family (family.h) decides which tensors there must be: its
  * layers ask for them while the plan is built. model_all_used() then refuses a file with a tensor that nobody asked
  * for, so that no feature is silently ignored. */
 #ifndef MODEL_H

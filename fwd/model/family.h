@@ -1,17 +1,17 @@
-/* family: describes a model architecture. A family is a row in a table of fwd/families (families.c lists the tables).
- * Most families use the layer of fwd/builder/decoder.c and differ in its options; the others have a layer function of
- * their own. */
+/* family: describes a model architecture. A family is a row in a table of fwd/families; families.c there lists the
+ * tables and has the functions below. Most families use the layer of fwd/builder/decoder.c and differ in its options;
+ * the others have a layer function of their own. */
 #ifndef FAMILY_H
 #define FAMILY_H
 
 #include <stddef.h>
 
 #include "fwd/kernels/kernels.h"
-#include "fwd/mixers/mixer.h"
-#include "fwd/model/model.h"
+#include "model.h"
 
 struct builder;
 struct stream_kind;
+struct value;
 
 /* Norms of q and k. PLAIN: none. NORMED: of each head, before the rotation; LATE: after it. TOGETHER: of all heads as
  * one row, before the rotation. COMPRESSED: of each head of q without weights, and of k with those of
@@ -55,6 +55,16 @@ enum positions { POSITIONS_NONE, POSITIONS_LEARNED, POSITIONS_OPTIONAL };
 /* The epsilon of norms. OPTIONAL: 0 if the file has none. NONE: 0, whatever the file says, as in llama.cpp. EITHER: if
  * the file has none for RMS norms, the one for layer norms. */
 enum epsilons { EPSILON_REQUIRED, EPSILON_OPTIONAL, EPSILON_NONE, EPSILON_EITHER };
+
+/* What mixes the positions of a layer in place of attention, or beside it (fwd/mixers/mixer.h). */
+struct mixer {
+	/* Reads the hyperparameters, once for all layers with this mixer, after the family's own keys. NULL: there are
+	 * none. */
+	int (*read)(struct model *m, struct why *w);
+
+	/* Returns the branch that mixes the positions of x, in the builder's current layer. */
+	struct value *(*build)(struct builder *b, struct value *x);
+};
 
 #define NO_WINDOW SIZE_MAX
 
