@@ -17,7 +17,7 @@
 #include "printer.h"
 #include "texts.h"
 
-enum { SPECIAL = 1, MARKS, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES, LINES, ORDERED, JSON };
+enum { SPECIAL = 1, MARKS, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES, LINES, ORDERED, JSON, PIECES };
 
 static const struct opt opts[] = {
 	{ SPECIAL, "special", NULL, "print control tokens, too" },
@@ -30,6 +30,7 @@ static const struct opt opts[] = {
 	{ LINES, "lines", NULL, "print one line for each sequence, as it ends; newlines in a text become \\n" },
 	{ ORDERED, "ordered", NULL, "with --lines: print them in the order of the sequence numbers" },
 	{ JSON, "json", NULL, "with --lines: print JSON objects: seq, text, count, stop_reason, stop" },
+	{ PIECES, "pieces", NULL, "print each token on a line, as its id and its text; newlines in it become \\n" },
 	{ FRAMES, "frames", NULL,
 		"write frames, not text: a filter that ends a stream of ids at a stop string" },
 	{ 0 }
@@ -41,7 +42,7 @@ static struct why w;
 
 static struct {
 	const char *suffix, *end;
-	int generated, turns, frames, lines, ordered, json;
+	int generated, turns, frames, lines, ordered, json, pieces, stops;
 	int end_fd;             /* or -1 */
 	int stopped;            /* by a stop string: skipping the rest */
 	int open;               /* ids came since the last generation ended */
@@ -74,8 +75,19 @@ static void stop_here(struct printer *p, uint32_t pos, uint32_t seq)
 	must_tell(detok.end_fd >= 0 && frame_write_stop(detok.end_fd, s, n, pos, seq, &w));
 }
 
+/* For --pieces. */
+static void print_piece(struct printer *p, int32_t id, int sampled)
+{
+	size_t n;
+	const char *piece = printer_piece(p, id, sampled, &n);
+
+	out_print("%" PRId32 " ", id);
+	texts_line(piece, n);
+}
+
 static void print_ids(struct printer *p, struct frame_in *in, const struct frame *f)
 {
+	int sampled = (f->flags & FRAME_SAMPLED) != 0;
 	int32_t ids[256];
 	uint32_t i, k, n;
 
@@ -92,7 +104,9 @@ static void print_ids(struct printer *p, struct frame_in *in, const struct frame
 		for (k = 0; k < n && !detok.stopped; k++) {
 			if (card_check_id(ids[k], detok.card.n_vocab, &w))
 				must(frame_why(in, &w));
-			if (printer_id(p, ids[k], (f->flags & FRAME_SAMPLED) != 0))
+			if (detok.pieces)
+				print_piece(p, ids[k], sampled);
+			else if (printer_id(p, ids[k], sampled))
 				stop_here(p, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k + 1, f->seq);
 		}
 	}
@@ -183,7 +197,9 @@ static void options(struct printer *p)
 		case STOP:
 			if (stop_add_quoted(p->stop, c.value, &w) < 0)
 				cli_refuse(&c, "--stop: %s", w.text);
+			detok.stops = 1;
 			break;
+		case PIECES: detok.pieces = 1; break;
 		case TURNS: detok.turns = 1; break;
 		case END: detok.end = c.value; break;
 		case FRAMES: detok.frames = 1; break;
@@ -199,7 +215,9 @@ static void options(struct printer *p)
 		cli_usage(&c, "--ordered and --json require --lines");
 	if (detok.frames && (detok.generated || *detok.suffix || detok.end))
 		cli_usage(&c, "--frames: not with --generated, --suffix or --end");
-	if (!detok.lines && !detok.frames && !*detok.suffix && isatty(STDOUT_FILENO))
+	if (detok.pieces && (detok.lines || detok.frames || detok.turns || *detok.suffix || detok.end || detok.stops))
+		cli_usage(&c, "--pieces: not with --lines, --frames, --turns, --suffix, --end or --stop");
+	if (!detok.lines && !detok.frames && !detok.pieces && !*detok.suffix && isatty(STDOUT_FILENO))
 		detok.suffix = "\n";
 }
 

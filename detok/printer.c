@@ -28,17 +28,24 @@ static void put(void *context, const char *s, size_t n)
 		p->put(p->context, s, n);
 }
 
-int printer_id(struct printer *p, int32_t id, int sampled)
+const char *printer_piece(struct printer *p, int32_t id, int sampled, size_t *n)
 {
 	int begins = p->prefixed && !sampled;
-	size_t n;
-	const char *piece = vocab_text(p->vocab, id, p->special, &begins, &n);
+	const char *piece = vocab_text(p->vocab, id, p->special, &begins, n);
 
-	if (p->marks && piece && !n) {
-		piece = vocab_piece(p->vocab, id, 1, &n);
-		n = marks_have(piece, n) ? n : 0;
+	if (p->marks && piece && !*n) {
+		piece = vocab_piece(p->vocab, id, 1, n);
+		*n = marks_have(piece, *n) ? *n : 0;
 	}
 	p->prefixed = begins;
+	return piece;
+}
+
+int printer_id(struct printer *p, int32_t id, int sampled)
+{
+	size_t n;
+	const char *piece = printer_piece(p, id, sampled, &n);
+
 	p->found = stop_feed(p->stop, piece, n, put, p);
 	return p->found >= 0;
 }

@@ -31,6 +31,9 @@ void printer_close(struct printer *p);
 /* Starts a sequence: its first piece may begin with an added space. */
 void printer_start(struct printer *p);
 
+/* The text of the next id of the vocabulary, [*n], which may be 0; borrowed. Prints nothing, finds no stop. */
+const char *printer_piece(struct printer *p, int32_t id, int sampled, size_t *n);
+
 /* Prints one id of the vocabulary. Returns 1 if a stop string ends with it; nothing is printed after that before
  * printer_end(). */
 int printer_id(struct printer *p, int32_t id, int sampled);

@@ -60,24 +60,23 @@ static struct text *text_of(struct texts *t, uint32_t seq, struct why *w)
 
 /* ---- lines ---- */
 
-/* Prints one line, whatever the text contains. */
-static void print_plain(const struct text *x)
+void texts_line(const char *s, size_t n)
 {
 	static const char special[] = "\n\r\\", letter[] = "nr\\";
 	const char *found;
 	size_t from = 0;
 
-	for (size_t i = 0; i < x->bytes.n; i++) {
-		if (!(found = memchr(special, x->bytes.p[i], sizeof special - 1)))
+	for (size_t i = 0; i < n; i++) {
+		if (!(found = memchr(special, s[i], sizeof special - 1)))
 			continue;
-		out_shown(x->bytes.p + from, i - from);
+		out_shown(s + from, i - from);
 		out_shown_end();
 		out_char('\\');
 		out_char(letter[found - special]);
 		from = i + 1;
 	}
-	if (x->bytes.n)
-		out_shown(x->bytes.p + from, x->bytes.n - from);
+	if (n)
+		out_shown(s + from, n - from);
 	out_shown_end();
 	out_char('\n');
 }
@@ -117,7 +116,7 @@ static int print(struct texts *t, struct text *x, struct why *w)
 	if (t->json)
 		print_json(x);
 	else
-		print_plain(x);
+		texts_line(x->bytes.p, x->bytes.n);
 	if (sequences_end(&t->sequences, seq, w))
 		return -1;
 	t->first_over |= !seq;

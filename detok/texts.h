@@ -27,4 +27,7 @@ int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, str
 /* At the end of the input: prints the texts that are left. */
 int texts_end(struct texts *t, struct why *w);
 
+/* Prints text[n] on one line: a newline in it as \n, a carriage return as \r, a backslash as \\. */
+void texts_line(const char *s, size_t n);
+
 #endif
