@@ -78,7 +78,7 @@ LISTING = listing listing_lines listing_csv
 RENDER = render render_text render_page render_bars render_stop
 SCORE = main settings figures score_listing perplexity against question items choices scorer
 BENCH = main timing print random
-DESCRIBE = main describe check
+DESCRIBE = main describe check found
 KV = main list segment_text
 FEED = feed_opts loop parallel draft guessing result
 GEN = main options arguments hosts pipeline report history messages convert console show sections commands layout \
@@ -95,12 +95,14 @@ REFERENCE = reference_model reference_keys reference_families reference_math ref
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
-OTHERS = tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
+OTHERS = lib/gguf/models tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
 	detok/texts detok/peek $(LISTING:%=detok/%) $(RENDER:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
 	tests/mkvocab tests/mkfamilies \
 	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
 	tests/oracle tests/mkschema tests/validator tests/batches $(REFERENCE:%=tests/%) tests/sha256
 
+# models by name, for programs that open one
+models_o = $(OBJ)/lib/gguf/models.o $(json_o)
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
 term_o = $(TERM:%=$(OBJ)/lib/term/%.o)
@@ -132,22 +134,22 @@ binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPE
 
 all: $(PROGRAMS:%=$(BIN)/%)
 
-$(BIN)/tok: $(TOK:%=$(OBJ)/tok/%.o) $(tok_o) $(lib_o)
-$(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
-$(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(json_o) $(tok_o) $(lib_o)
-$(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(fwd_o) $(pick_o) $(chat_o) $(tok_o) $(lib_o)
-$(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
-$(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o) $(pick_o) \
+$(BIN)/tok: $(TOK:%=$(OBJ)/tok/%.o) $(models_o) $(tok_o) $(lib_o)
+$(BIN)/chat: $(OBJ)/tok/chat.o $(OBJ)/lib/gguf/models.o $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(models_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(models_o) $(tok_o) $(lib_o)
+$(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(OBJ)/lib/gguf/models.o $(fwd_o) $(pick_o) $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(models_o) $(tok_o) $(lib_o)
+$(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(models_o) $(pick_o) \
 	$(process_o) $(tok_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
-	$(OBJ)/lib/chat/marks.o $(tok_o) $(json_o) $(lib_o)
+	$(OBJ)/lib/chat/marks.o $(tok_o) $(models_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(LISTING:%=$(OBJ)/detok/%.o) $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
-	$(json_o) $(pick_o) $(tok_o) $(lib_o)
+	$(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
 	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(OBJ)/lib/chat/marks.o \
-	$(term_o) $(process_o) $(json_o) $(lib_o)
+	$(term_o) $(process_o) $(models_o) $(lib_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/tests/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)

@@ -12,6 +12,7 @@
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
 #include "lib/gguf/gguf.h"
+#include "lib/gguf/models.h"
 #include "lib/stream/frame.h"
 #include "filter.h"
 #include "printer.h"
@@ -241,7 +242,7 @@ int main(int argc, char **argv)
 	if (detok.frames)
 		cli_binary(&c, 1);
 	guard_arm(c.program);
-	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
+	if (!(g = gguf_open(models_path(c.argv[0], &w), 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
 		cli_die(&c, "%s", w.text);
 	if (detok.end && (detok.end_fd = open(detok.end, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
 		cli_die(&c, "%s: %s", detok.end, strerror(errno));

@@ -9,6 +9,7 @@
 #include "lib/base/guard.h"
 #include "lib/base/system.h"
 #include "lib/gguf/gguf.h"
+#include "lib/gguf/models.h"
 #include "listing.h"
 #include "render.h"
 
@@ -140,7 +141,7 @@ int main(int argc, char **argv)
 		cli_binary(&c, 0);
 	guard_arm(c.program);
 	if (model)
-		must(!(g = gguf_open(model, 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)));
+		must(!(g = gguf_open(models_path(model, &w), 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)));
 	start(vocab);
 	if (!c.argc)
 		show_file("-");

@@ -12,6 +12,7 @@
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
 #include "lib/base/system.h"
+#include "lib/gguf/models.h"
 #include "fwd/measure/compare.h"
 #include "fwd/measure/dump.h"
 #include "fwd/measure/profile.h"
@@ -91,7 +92,7 @@ static void open_all(void)
 {
 	static const struct faults missing = { .tell = note };
 	const struct model_setup setup = { set.set, set.ignores_unknown, &missing };
-	struct model *m = model_open(c.argv[0], &setup, &w);
+	struct model *m = model_open(models_path(c.argv[0], &w), &setup, &w);
 
 	if (m && m->diffusion && (set.score || set.chain.chunk))
 		cli_die(&c, "%s: a diffusion model: not with --%s", c.argv[0], set.score ? "score" : "chain");

@@ -15,6 +15,7 @@
 #include "lib/base/slurp.h"
 #include "lib/base/system.h"
 #include "lib/chat/chat_opts.h"
+#include "lib/gguf/models.h"
 #include "lib/process/find.h"
 #include "lib/sampler/opts.h"
 #include "lib/sampler/rng.h"
@@ -392,6 +393,7 @@ void options(struct request *q, struct cli *c)
 	struct reader r = { .c = c, .q = q };
 	const char *argv0 = c->argv[0];
 	const struct opt *o;
+	struct why w;
 
 	q->seed = -1;
 	while ((o = cli_next(c)))
@@ -406,6 +408,8 @@ void options(struct request *q, struct cli *c)
 	q->texts += !q->texts;
 	if (!q->model && !(q->model = find_model(argv0)))
 		cli_usage(c, "no model: name one with -m or $LMPIPE_MODEL");
+	if (!(q->model = models_path(q->model, &w)))
+		cli_die(c, "%s", w.text);
 	conclude(q);
 	arguments(q, c, r.given, r.n, argv0);
 	free(r.given);

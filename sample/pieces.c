@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/gguf/gguf.h"
+#include "lib/gguf/models.h"
 
 struct token_pieces {
 	const char *path;
@@ -21,7 +22,7 @@ struct token_pieces *pieces_open(const char *path, struct why *w)
 		return NULL;
 	}
 	p->path = path;
-	if (!(p->g = gguf_open(path, 0, w)) || !(p->v = vocab_open(p->g, VOCAB_PIECES, w))) {
+	if (!(p->g = gguf_open(models_path(path, w), 0, w)) || !(p->v = vocab_open(p->g, VOCAB_PIECES, w))) {
 		pieces_close(p);
 		return NULL;
 	}

@@ -8,6 +8,7 @@
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
 #include "lib/base/slurp.h"
+#include "lib/gguf/models.h"
 
 enum { NO_PROMPT = 1, CONTINUE, TEXT, NOW, SHOW };
 
@@ -121,7 +122,7 @@ int main(int argc, char **argv)
 	cli_start(&c, argc, argv);
 	options(&set);
 	guard_arm(c.program);
-	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
+	if (!(g = gguf_open(models_path(c.argv[0], &w), 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
 		cli_die(&c, "%s", w.text);
 	if (chat_open(&chat, &set.setup, vocab, &w))
 		cli_die(&c, "%s", w.text);

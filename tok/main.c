@@ -7,6 +7,7 @@
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
 #include "lib/gguf/gguf.h"
+#include "lib/gguf/models.h"
 #include "lib/stream/frame.h"
 #include "document.h"
 #include "prompts.h"
@@ -90,7 +91,7 @@ static void take_options(void)
 
 static struct gguf *open_vocabulary(void)
 {
-	struct gguf *g = gguf_open(c.argv[0], 0, &w);
+	struct gguf *g = gguf_open(models_path(c.argv[0], &w), 0, &w);
 
 	must(!g || !(t.vocab = vocab_open(g, t.decimal ? VOCAB_PIECES : VOCAB_ENCODE, &w)));
 	if (vocab_warning(t.vocab))

@@ -37,7 +37,9 @@ static void report(void *context, const char *reason)
 			return;
 	if (n < REMEMBERED)
 		f->hash[n] = hash;
-	if (f->check->n++ < SHOWN)
+	if (!n)
+		snprintf(f->check->first, sizeof f->check->first, "%s", reason);
+	if (f->check->n++ < SHOWN && !f->check->quiet)
 		out_print("%s: %.512s\n", f->check->path, reason);
 }
 
@@ -46,7 +48,8 @@ static void warn(void *context, const char *text)
 {
 	struct finder *f = context;
 
-	out_print("%s: warning: %s\n", f->check->path, text);
+	if (!f->check->quiet)
+		out_print("%s: warning: %s\n", f->check->path, text);
 }
 
 /* The same for a reason that begins with the path and ": ". */
@@ -91,9 +94,10 @@ static void check_tok(struct finder *f)
 
 	if (v) {
 		vocab_card(v, &card);
-		note_ids(f, g, card.n_vocab);
+		if (!f->check->quiet)
+			note_ids(f, g, card.n_vocab);
 		if (vocab_warning(v))
-			out_print("%s: warning: %s\n", f->check->path, vocab_warning(v));
+			warn(f, vocab_warning(v));
 	}
 	if (!v || vocab_encode(v, "some text", 9, 0, &ids, &w))
 		report_why(f, &w);
@@ -180,16 +184,16 @@ static void check_chat(struct finder *f)
 	gguf_close(g);
 }
 
-struct check check_file(const char *path)
+struct check check_file(const char *path, int quiet)
 {
 	static void (*const programs[CHECK_PROGRAMS])(struct finder *f) = { check_tok, check_fwd, check_chat };
 	static struct finder f;
-	struct check check = { .path = path };
+	struct check check = { .path = path, .quiet = quiet };
 
 	f.check = &check;
 	for (f.program = 0; f.program < CHECK_PROGRAMS; f.program++)
 		programs[f.program](&f);
-	if (check.n > SHOWN)
+	if (check.n > SHOWN && !quiet)
 		out_print("%s: %zu more faults\n", path, check.n - SHOWN);
 	return check;
 }

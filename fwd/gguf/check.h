@@ -9,11 +9,13 @@ enum check_program { CHECK_TOK, CHECK_FWD, CHECK_CHAT, CHECK_PROGRAMS };
 
 struct check {
 	const char *path;       /* borrowed */
+	int quiet;              /* nothing is printed */
 	size_t n;               /* number of faults, */
 	size_t of[CHECK_PROGRAMS];      /* and of those that each program would report */
+	char first[256];        /* the first fault */
 };
 
-/* Prints a line for each fault with out_print(). */
-struct check check_file(const char *path);
+/* Prints a line for each fault with out_print(), unless it is to be quiet. */
+struct check check_file(const char *path, int quiet);
 
 #endif

@@ -4,21 +4,24 @@
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
+#include "lib/gguf/models.h"
 #include "check.h"
 #include "describe.h"
+#include "found.h"
 
-enum { JSON = 1, CHECK, VOCAB, TEMPLATE };
+enum { JSON = 1, CHECK, VOCAB, TEMPLATE, FIND };
 
 static const struct opt opts[] = {
 	{ JSON, "json", NULL, "print lines of JSON, with strings and arrays in full" },
 	{ CHECK, "check", NULL, "print every fault of the file, and whether lmpipe runs it" },
 	{ VOCAB, "vocab", NULL, "print the vocabulary: id, type, text" },
 	{ TEMPLATE, "template", NULL, "print the chat template" },
+	{ FIND, "find", NULL, "list the models on this machine, or those that NAME stands for" },
 	{ 0 }
 };
 
-static struct cli c = { .program = "gguf", .synopsis = "[options] MODEL", .purpose = "what a model file holds",
-	.opts = opts };
+static struct cli c = { .program = "gguf", .synopsis = "[options] MODEL | --find [NAME]",
+	.purpose = "what a model file holds", .opts = opts };
 static struct why w;
 
 /* Returns the action, or 0. *json: whether --json was given. */
@@ -32,12 +35,12 @@ static int read_options(int *json)
 		if (o->letter == JSON)
 			*json = 1;
 		else if (action && action != o->letter)
-			cli_usage(&c, "--check, --vocab and --template exclude each other");
+			cli_usage(&c, "--check, --vocab, --template and --find exclude each other");
 		else
 			action = o->letter;
 	if (*json && (action == CHECK || action == TEMPLATE))
 		cli_usage(&c, "--json: not with --check or --template");
-	if (c.argc != 1)
+	if (c.argc != 1 && (action != FIND || c.argc))
 		cli_usage(&c, c.argc ? "more than one model (try --help)" : "no model (try --help)");
 	return action;
 }
@@ -46,7 +49,7 @@ static void check(const char *path)
 {
 	static const char *const verdicts[1 << CHECK_PROGRAMS] = { NULL, "tok", "fwd", "tok and fwd", "chat",
 		"tok and chat", "fwd and chat", "tok, fwd and chat" };
-	struct check found = check_file(path);
+	struct check found = check_file(path, 0);
 	unsigned not_for = 0;
 
 	for (int i = 0; i < CHECK_PROGRAMS; i++)
@@ -74,24 +77,32 @@ static void describe(const char *path, int json)
 int main(int argc, char **argv)
 {
 	struct gguf *g;
+	const char *path;
 	int action, json;
 
 	cli_start(&c, argc, argv);
 	action = read_options(&json);
 	guard_arm(c.program);
+	if (action == FIND) {
+		if (found_list(c.argc ? c.argv[0] : NULL, json, &w))
+			cli_die(&c, "%s", w.text);
+		return cli_end(&c);
+	}
+	if (!(path = models_path(c.argv[0], &w)))
+		cli_die(&c, "%s", w.text);
 	if (action == CHECK) {
-		check(c.argv[0]);
+		check(path);
 		return cli_end(&c);
 	}
 	if (!action) {
-		describe(c.argv[0], json);
+		describe(path, json);
 		return cli_end(&c);
 	}
-	g = gguf_open(c.argv[0], 0, &w);
+	g = gguf_open(path, 0, &w);
 	if (!g)
 		cli_die(&c, "%s", w.text);
 	if ((action == VOCAB ? describe_vocab(g, json, &w) : describe_template(g, &w)) < 0)
-		cli_die(&c, "%s: %s", c.argv[0], w.text);
+		cli_die(&c, "%s: %s", path, w.text);
 	gguf_close(g);
 	return cli_end(&c);
 }

@@ -7,6 +7,7 @@
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
 #include "lib/base/size.h"
+#include "lib/gguf/models.h"
 #include "fwd/state/digest.h"
 #include "fwd/state/ids.h"
 #include "fwd/state/named.h"
@@ -142,14 +143,14 @@ static int has_all_layers(const struct segment *s, const struct gguf *g)
 static int complete(struct segment *s)
 {
 	struct segment_origin o = segment_origin(s);
-	const char *path = set.model ? set.model : o.path;
+	const char *path = set.model ? models_path(set.model, &w) : o.path;
 	struct weights of;
 	struct gguf *g;
 	int status = -1;
 
 	if (segment_mark(s, SEGMENT_DIGEST))
 		return 0;
-	if (!*path)
+	if (path && !*path)
 		return why(&w, "segment %s: no digest of its weights yet: name the model with -m", s->name);
 	g = gguf_open(path, 1, &w);
 	of = (struct weights){ .g = g, .n_vocab = SIZE_MAX };   /* ids are checked by fwd when it opens the segment */

@@ -205,13 +205,13 @@ static int open_shards(struct gguf *g, struct gguf_wish wish, struct why *w)
 
 static struct gguf *open_all(const char *path, struct gguf_wish wish, struct why *w)
 {
-	struct gguf *g = open_one(path, wish, w);
+	struct gguf *g = path ? open_one(path, wish, w) : NULL;
 
 	if (g && open_shards(g, wish, w)) {
 		gguf_close(g);
 		g = NULL;
 	}
-	if (!g)
+	if (!g && path)
 		why_in(w, path);
 	return g;
 }

@@ -62,8 +62,8 @@ struct gguf {
 };
 
 /* Opens a regular file. tensors: 0 for programs that need only the metadata: the tensors are listed, but their types
- * are not checked and their data may be missing (`data` is NULL, `bytes` 0). NULL and a reason on any fault. Free with
- * gguf_close(). */
+ * are not checked and their data may be missing (`data` is NULL, `bytes` 0). NULL and a reason on any fault; a path
+ * that is NULL is that of models_path() (models.h), which has given the reason. Free with gguf_close(). */
 struct gguf *gguf_open(const char *path, int tensors, struct why *w);
 
 /* The same with tensors, but faults of single tensors are reported: these have no data. */

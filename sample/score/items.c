@@ -10,6 +10,7 @@
 #include "lib/base/lines.h"
 #include "lib/base/size.h"
 #include "lib/gguf/gguf.h"
+#include "lib/gguf/models.h"
 #include "lib/vocab/vocab.h"
 #include "question.h"
 
@@ -158,7 +159,7 @@ static int read_lines(struct items *t, struct vocab *v, const char *file, struct
 
 int items_open(struct items *t, const char *file, const char *model, struct why *w)
 {
-	struct gguf *g = gguf_open(model, 0, w);
+	struct gguf *g = gguf_open(models_path(model, w), 0, w);
 	struct vocab *v = g ? vocab_open(g, VOCAB_ENCODE, w) : NULL;
 	int status = -1;
 

@@ -1,0 +1,37 @@
+/* models: the model files on this machine, by name. They are looked for where people keep them: in the folders of
+ * $LMPIPE_MODELS, in ~/.local/share/lmpipe/models, and where Ollama, LM Studio, llama.cpp and programs of Hugging Face
+ * keep theirs. Nothing is written there. */
+#ifndef MODELS_H
+#define MODELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/base/why.h"
+
+struct model_file {
+	char *path;
+	char *name;             /* the file's, or what Ollama calls the model: "llama3.2:1b" */
+	uint64_t bytes;
+	dev_t device;
+	ino_t inode;            /* so that a file that is in two places is listed once */
+};
+
+struct models {
+	struct model_file *at;  /* [n], by name */
+	size_t n;
+};
+
+/* All models that the name stands for, or all (NULL). A name stands for the models that have exactly this name, with or
+ * without ".gguf" or ":latest"; if there is none, for those whose names have its parts in this order, in upper or lower
+ * case: "qwen3 q8" for Qwen3-0.6B-Q8_0.gguf. Parts are runs of letters and digits. What cannot be read is left out; -1
+ * only if memory is short. Free with models_free(). */
+int models_find(const char *name, struct models *out, struct why *w);
+void models_free(struct models *m);
+
+/* The path of the one model that the name stands for. A name that is a file, has a slash, or stands for nothing is the
+ * path itself. NULL with the names if there are several. The path stays valid to the end of the program. */
+const char *models_path(const char *name, struct why *w);
+
+#endif
