@@ -60,12 +60,13 @@ KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns columns_wide decode decode_wide float_rows prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv loops grok minimax01 deepseek4 t5 diffusion
-BUILDER = graph cut place builder open decoder attention latent compressed indexer feed_forward experts adapters encoder
-RESIDUAL = residual altup attn_res gated_streams hyper ngrams
+BUILDER = graph cut place builder open decoder attention latent compressed indexer feed_forward experts adapters \
+	encoder per_layer
+RESIDUAL = residual altup attn_res gated_streams hyper ngrams norm_gates
 MIXERS = convolution delta lightning linear linear_gates linear_keep mamba mamba2 product rwkv rwkv6 rwkv7 shift ssm wkv
-MODEL = model tensors keys expected layers layers_rope rope
+MODEL = model tensors keys expected layers layers_rope rope encoder diffusion
 OPS = embed angles rows product prepare store attend compress choose best attend_groups select route experts heads \
-	copy per_layer logits op
+	copy logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
 FWD = engine settings supported input question batch answers hidden texts chain scores \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) $(RESIDUAL:%=residual/%) \

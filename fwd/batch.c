@@ -11,6 +11,7 @@
 #include "lib/stream/frame.h"
 #include "fwd/plan/split.h"
 #include "fwd/state/ids.h"
+#include "fwd/model/diffusion.h"
 
 enum {
 	FEW = 16,               /* frames with at most this many rows left go first, and write no progress */
@@ -160,7 +161,7 @@ static void choose_rows(struct batch *b)
 	size_t most = b->hidden.out ? size_min(batch, BESIDE) : batch;
 
 	b->rows.n = b->rows.n_runs = b->rows.n_wanted = 0;
-	if (b->plan->model->diffusion)
+	if (diffusion_of(b->plan->model)->on)
 		choose_whole(b);
 	else if (b->hidden.in)
 		choose_all(b);

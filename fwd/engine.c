@@ -3,6 +3,8 @@
 
 #include "fwd/builder/builder.h"
 #include "fwd/state/named.h"
+#include "fwd/model/diffusion.h"
+#include "fwd/model/encoder.h"
 #include "lib/base/size.h"
 
 enum { CTX_DEFAULT = 4096 };
@@ -27,7 +29,7 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	size_t n_ctx = context(s, m);
 	/* a text of an encoder or of a diffusion model is one batch */
 	struct plan_setup setup = { .kernels = s->kernels,
-		.batch = m->encoder.n_layer || m->diffusion ? n_ctx : s->batch,
+		.batch = encoder_of(m)->n_layer || diffusion_of(m)->on ? n_ctx : s->batch,
 		.lens = s->lens, .first = s->first, .last = s->end ? s->end : m->n_layer };
 	struct segment_shape shape;
 

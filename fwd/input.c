@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fwd/state/fork.h"
+#include "fwd/model/diffusion.h"
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
 #include "lib/base/size.h"
@@ -51,14 +52,15 @@ static int own_card(const struct model *m, struct card *card, struct why *w)
 static int start(struct input *in, struct card *card, struct why *w)
 {
 	const struct batch *b = in->batch;
-	const struct model *m = b->plan->model;
+	struct model *m = b->plan->model;
+	const struct diffusion *d = diffusion_of(m);
 
 	in->started = 1;
 	card->model = b->hidden.out ? hidden_model(m) : m->fingerprint;
 	card->n_ctx = (int32_t)b->texts->first->n_ctx;
-	card->diffusion = m->diffusion;
-	card->mask_id = m->mask_id;
-	card->shifted = m->shifted;
+	card->diffusion = d->on;
+	card->mask_id = d->mask_id;
+	card->shifted = d->shifted;
 	in->card = *card;
 	return card_write(b->answers.out, card, w);
 }

@@ -19,6 +19,7 @@
 #include "fwd/measure/report.h"
 #include "fwd/plan/prefault.h"
 #include "fwd/state/digest.h"
+#include "fwd/model/diffusion.h"
 #include "batch.h"
 #include "chain.h"
 #include "engine.h"
@@ -94,7 +95,7 @@ static void open_all(void)
 	const struct model_setup setup = { set.set, set.ignores_unknown, &missing };
 	struct model *m = model_open(models_path(c.argv[0], &w), &setup, &w);
 
-	if (m && m->diffusion && (set.score || set.chain.chunk))
+	if (m && diffusion_of(m)->on && (set.score || set.chain.chunk))
 		cli_die(&c, "%s: a diffusion model: not with --%s", c.argv[0], set.score ? "score" : "chain");
 	if (!m || engine_open(&e, m, &set.engine, &w) < 0)
 		cli_die(&c, "%s", w.text);

@@ -5,6 +5,8 @@
 
 #include "fwd/state/fork.h"
 #include "fwd/state/ids.h"
+#include "fwd/model/diffusion.h"
+#include "fwd/model/encoder.h"
 #include "lib/base/size.h"
 
 /* Whether logits of every row are wanted. */
@@ -15,11 +17,11 @@ static int wants_every(const struct answers *a, const struct frame *f)
 
 /* ---- where the ids go ---- */
 
-static int check_canvas(const struct model *m, const struct frame *f, struct why *w)
+static int check_canvas(struct model *m, const struct frame *f, struct why *w)
 {
-	if (f->kind != FRAME_CANVAS || (m->diffusion && f->flags < f->rows))
+	if (f->kind != FRAME_CANVAS || (diffusion_of(m)->on && f->flags < f->rows))
 		return 0;
-	return why(w, m->diffusion ? "a canvas without logits" : "a canvas: not a diffusion model");
+	return why(w, diffusion_of(m)->on ? "a canvas without logits" : "a canvas: not a diffusion model");
 }
 
 /* Sets q->pos: after the valid rows or, if the frame has a position, there; the rows from it on are replaced. */
@@ -68,7 +70,7 @@ static int check_ids(const struct question *q, size_t n_vocab, struct why *w)
  * has no logits, so it is refused unless those of all rows are wanted. */
 static int find_text(const struct batch *b, struct text *t, const struct question *q, struct why *w)
 {
-	const struct encoder *e = &b->plan->model->encoder;
+	const struct encoder *e = encoder_of(b->plan->model);
 	const struct frame *f = &q->frame;
 	size_t i = 0;
 
@@ -104,14 +106,14 @@ static size_t again(const struct batch *b, const struct text *t, const struct qu
 
 int question_prepare(const struct batch *b, struct text *t, struct question *q, struct why *w)
 {
-	const struct model *m = b->plan->model;
+	struct model *m = b->plan->model;
 	size_t first;
 
 	if (check_ids(q, m->n_vocab, w) < 0 || find_text(b, t, q, w) < 0)
 		return -1;
 	q->known = known(b, t->state, q);
 	first = q->pos + q->known - again(b, t, q);
-	if (m->diffusion || (m->encoder.n_layer && first <= t->first_logits))
+	if (diffusion_of(m)->on || (encoder_of(m)->n_layer && first <= t->first_logits))
 		first = 0;      /* all of the text is evaluated */
 	return segment_prepare(t->state, first, q->pos + q->frame.rows - first, w);
 }

@@ -26,8 +26,7 @@ static size_t n_gates(const struct builder *b)
 {
 	const struct layer *l = b->layer;
 
-	return l->gates == GATES_HEADS ? l->n_head
-		: l->n_head * (l->latent.rank ? l->latent.dim_v : l->dim_v);
+	return l->n_head * (l->gates == GATES_HEADS ? 1 : layer_dim_out(l));
 }
 
 struct value *build_gates(struct builder *b, struct value *x)

@@ -113,7 +113,7 @@ struct value *build_attention(struct builder *b, struct qkv x, enum head_norms n
  * mean of its positions' keys. Where each head chooses for one KV head, positions keep their own keys. */
 void build_index_groups(struct builder *b, struct value *x);
 
-/* Latent attention (struct latent in model.h) and compressed attention (compressed.h), all of it from x. */
+/* Latent attention (latent.h) and compressed attention (compressed.h), all of it from x. */
 struct value *build_latent_attention(struct builder *b, struct value *x);
 struct value *build_compressed_attention(struct builder *b, struct value *x);
 
@@ -141,9 +141,6 @@ void build_ngrams(struct builder *b);
 struct value *build_predict(struct builder *b);
 struct value *build_correct(struct builder *b, struct value *predicted);
 void build_spread(struct builder *b, struct value *branch, const char *name);
-
-/* A branch: the layer's own input (model->n_per_layer elements), gated by a product of x. */
-struct value *build_per_layer(struct builder *b, struct value *x);
 
 /* f(ffn_gate) · ffn_up, or f(ffn_up), of x. Without ffn_gate, ffn_up has the rows of both. */
 struct value *build_gated(struct builder *b, struct value *x, enum unary f);

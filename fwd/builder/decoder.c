@@ -13,7 +13,7 @@ static struct value *attend(struct builder *b, struct value *x)
 {
 	if (compressed_of(b->model)->rank_q)
 		return build_branch(b, build_compressed_attention(b, x), "attn_output_b");
-	if (b->layer->latent.rank)
+	if (b->layer->latent)
 		return build_branch(b, build_latent_attention(b, x), "attn_output");
 	if (b->layer->sparse)
 		build_index_groups(b, x);

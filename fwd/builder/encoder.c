@@ -2,6 +2,7 @@
  * cross-attention (Raffel et al. 2020). */
 #include "build.h"
 
+#include "fwd/model/encoder.h"
 #include "lib/base/fmath.h"
 
 /* The bucket of a key at this distance from the query: each of the first distances has its own, longer ones share
@@ -22,7 +23,7 @@ static size_t bucket(size_t buckets, int text, long distance)
 
 void build_biases(struct builder *b)
 {
-	size_t heads = b->layer->n_head, buckets = b->model->encoder.buckets;
+	size_t heads = b->layer->n_head, buckets = encoder_of(b->model)->buckets;
 	const float *rows;
 	float *to;
 
@@ -76,7 +77,7 @@ void build_encoder(struct builder *b)
 	b->stack = "enc.";
 	b->sight = SIGHT_ENCODER;
 	build_embed(b);
-	for (b->il = 0; b->il < m->encoder.n_layer; b->il++) {
+	for (b->il = 0; b->il < encoder_of(m)->n_layer; b->il++) {
 		b->layer = &layer;
 		layer.block = b->il;
 		m->family->layer(b, b->il);

@@ -67,13 +67,3 @@ struct value *build_ungated(struct builder *b, struct value *x, enum unary f)
 {
 	return build_ungated_by(b, x, "ffn_up", b->layer->n_ff, f);
 }
-
-struct value *build_per_layer(struct builder *b, struct value *x)
-{
-	size_t n = b->model->n_per_layer;
-	struct op_rows o = { .f = ROW_GLU, .unary = UNARY_GELU,
-		.up = rows_of(build_part(b, b->per_layer, b->il * n, n)) };
-
-	x = build_product(b, x, "inp_gate", NARROW, n);
-	return build_branch(b, activate(b, o, x, n), "proj");
-}

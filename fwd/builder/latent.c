@@ -4,12 +4,99 @@
  * Absorbed: the cache holds only [l | shared part]. Since q · (K_h · l) = (K_hᵀ · q) · l, queries are multiplied by
  * K_hᵀ, and attention's result, which is in terms of l, by V_h. Older files have K_h and V_h in one matrix, not
  * transposed; for them, the cache holds the keys and values of each head. */
+#include "latent.h"
+
+#include <math.h>
+#include <stdio.h>
+
 #include "build.h"
+#include "fwd/model/layers.h"
+
+/* ---- hyperparameters ---- */
+
+struct latent *latent_of(struct model *m, int sliding)
+{
+	static const char owner;
+
+	return (struct latent *)model_own(m, &owner, 2 * sizeof(struct latent)) + sliding;
+}
+
+/* Checks the head sizes of one layer and sets up its latent attention; dim_k is the length of a key of one head,
+ * rotated part included. */
+static int set_latent(struct model *m, struct layer *layer, struct latent *l, size_t dim_k, struct why *w)
+{
+	if (dim_k <= l->dim_rope)
+		return why(w, "%s: %zu, but keys have only %zu elements", key_name(m, "rope.dimension_count").s,
+			l->dim_rope, dim_k);
+	if (layer->n_head_kv != (l->absorbed ? 1 : layer->n_head))
+		return why(w, "%s: %zu, not %zu", key_name(m, "attention.head_count_kv").s, layer->n_head_kv,
+			l->absorbed ? 1 : layer->n_head);
+	if (!l->absorbed && (layer->dim_k != dim_k || layer->dim_v != l->dim_v))
+		return why(w, "%s: the heads of layers differ in size", key_name(m, "attention.key_length").s);
+	l->dim_nope = dim_k - l->dim_rope;
+	layer->latent = l;
+	layer->dim_out = l->dim_v;
+	layer->rope_at = l->absorbed ? l->rank : l->dim_nope;
+	layer->scale = 1 / sqrtf((float)dim_k);
+	layer->v_in_k = l->absorbed;
+	if (l->absorbed) {
+		layer->dim_k = l->rank + l->dim_rope;
+		layer->dim_v = l->rank;
+	}
+	return 0;
+}
+
+int latent_read(struct model *m, struct why *w)
+{
+	struct latent *l = latent_of(m, 0);
+	size_t first = 0, dim_k;
+	char keys[64];
+
+	l->dim_rope = m->rope.n_rot;
+	while (!m->layer[first].attends)
+		if (++first == m->n_layer)
+			return why(w, "%s: no layer has any", key_name(m, "attention.head_count_kv").s);
+	snprintf(keys, sizeof keys, "blk.%zu.attn_k_b.weight", first);
+	dim_k = m->layer[first].dim_k;
+	l->absorbed = model_has(m, keys);
+	l->dim_v = m->layer[first].dim_v;
+	if (key_size(m, "attention.q_lora_rank", 0, RANK_MAX, &l->rank_q, w) < 0
+	    || key_required(m, "attention.kv_lora_rank", 1, RANK_MAX, &l->rank, w) < 0
+	    || (l->absorbed && (key_required(m, "attention.key_length_mla", 1, RANK_MAX, &dim_k, w) < 0
+	    || key_required(m, "attention.value_length_mla", 1, RANK_MAX, &l->dim_v, w) < 0)))
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].attends && set_latent(m, &m->layer[il], l, dim_k, w) < 0)
+			return -1;
+	return 0;
+}
+
+int latent_read_some(struct model *m, int sliding, struct latent l, struct why *w)
+{
+	struct latent *to = latent_of(m, sliding);
+	const char *suffix = sliding ? "_swa" : "";
+	char rank[64], keys[64], values[64];
+	size_t dim_k;
+
+	snprintf(rank, sizeof rank, "attention.kv_lora_rank%s", suffix);
+	snprintf(keys, sizeof keys, "attention.key_length_mla%s", suffix);
+	snprintf(values, sizeof values, "attention.value_length_mla%s", suffix);
+	if (key_required(m, rank, 1, RANK_MAX, &l.rank, w) < 0 || key_required(m, keys, 1, RANK_MAX, &dim_k, w) < 0
+	    || key_required(m, values, 1, RANK_MAX, &l.dim_v, w) < 0)
+		return -1;
+	*to = l;
+	for (size_t il = 0; il < m->n_layer; il++)
+		if ((m->layer[il].window > 0) == sliding && set_latent(m, &m->layer[il], to, dim_k, w) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- building ---- */
 
 /* Computes the queries of all heads into q. */
 static void queries(struct builder *b, struct value *x, struct value *q, struct value **gates)
 {
-	const struct latent *l = &b->layer->latent;
+	const struct latent *l = b->layer->latent;
 	struct value *low;
 
 	if (!l->rank_q) {
@@ -28,7 +115,7 @@ static void queries(struct builder *b, struct value *x, struct value *q, struct 
 /* Absorbed: queries are multiplied by K_hᵀ, and the latent row is the key. */
 static void absorbed(struct builder *b, struct value *x, struct qkv *a)
 {
-	const struct latent *l = &b->layer->latent;
+	const struct latent *l = b->layer->latent;
 	size_t heads = b->layer->n_head, dim_k = b->layer->dim_k, dim_q = l->dim_nope + l->dim_rope;
 	struct value *q = build_value(b, heads * dim_q);
 	struct op_copy rotated = { .copies = 1, .copy = { { .heads = heads, .n = l->dim_rope, .from_step = dim_q,
@@ -52,7 +139,7 @@ static void absorbed(struct builder *b, struct value *x, struct qkv *a)
 /* Not absorbed: computes keys and values of each head. */
 static void expanded(struct builder *b, struct value *x, struct qkv *a)
 {
-	const struct latent *l = &b->layer->latent;
+	const struct latent *l = b->layer->latent;
 	size_t heads = b->layer->n_head, dim_k = b->layer->dim_k, both = l->dim_nope + l->dim_v;
 	struct value *low, *latent, *kv;
 	struct op_copy copy = { .copies = 3, .copy = {
@@ -78,7 +165,7 @@ static void expanded(struct builder *b, struct value *x, struct qkv *a)
 
 struct value *build_latent_attention(struct builder *b, struct value *x)
 {
-	const struct latent *l = &b->layer->latent;
+	const struct latent *l = b->layer->latent;
 	size_t heads = b->layer->n_head;
 	struct value *gates = l->gates_low ? NULL : build_gates(b, x), *values;
 	struct qkv a;

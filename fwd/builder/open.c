@@ -1,12 +1,13 @@
 /* Opens a plan: records the ops of all layers, and gives memory to those of its own. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/base/hash.h"
 #include "lib/base/size.h"
 #include "fwd/plan/split.h"
-#include "build.h"
+#include "fwd/model/diffusion.h"
+#include "fwd/model/encoder.h"
+#include "per_layer.h"
 
 static int no_room(const struct plan *p, struct why *w)
 {
@@ -25,10 +26,10 @@ static int open_step(struct plan *p, struct why *w)
 /* Buffers for models whose texts are evaluated as a whole. */
 static int open_texts(struct plan *p, struct why *w)
 {
-	const struct encoder *e = &p->model->encoder;
+	const struct encoder *e = encoder_of(p->model);
 	struct text_buffers *d = &p->texts;
 
-	if (!e->n_layer && !p->model->diffusion)
+	if (!e->n_layer && !diffusion_of(p->model)->on)
 		return 0;
 	if (e->n_layer && size_max(e->start, e->end) >= p->model->n_vocab)
 		return why(w, "the decoder's first id, %zu, or a text's last, %zu, is outside the vocabulary of %zu",
@@ -40,22 +41,6 @@ static int open_texts(struct plan *p, struct why *w)
 }
 
 /* ---- ops ---- */
-
-/* Computes the per-layer inputs of all layers from the ids and the embedding. */
-static void build_per_layer_inputs(struct builder *b)
-{
-	const struct model *m = b->model;
-	size_t n = m->n_per_layer, all = n * m->n_layer;
-	struct op_per_layer o = { .layers = m->n_layer, .n = n, .scale = sqrtf((float)n),
-		.root = sqrtf((float)m->n_embd) };
-
-	b->per_layer = build_product(b, b->x, "per_layer_model_proj", NARROW, all);
-	o.p = rows_of(b->per_layer);
-	o.spare = rows_of(build_value(b, all));
-	build_matrix(b, "per_layer_token_embd", m->n_vocab, all, &o.ids);
-	o.norm = build_norm_of(b, "per_layer_proj_norm", n);
-	build_append(b, &op_per_layer, NULL, &o, sizeof o);
-}
 
 /* Norms the embedding, in place, if the model does. */
 static void norm_embedding(struct builder *b)
@@ -90,8 +75,7 @@ void build_embed(struct builder *b)
 	norm_embedding(b);
 	if (m->embedding_carried)
 		b->carried = build_copy(b, "embed_carried", b->x);
-	if (m->n_per_layer)
-		build_per_layer_inputs(b);
+	build_per_layer_inputs(b);
 	if (b->streams->open)
 		b->streams->open(b);
 }
@@ -198,7 +182,7 @@ static void build_all(struct builder *b)
 	struct cut first = { 0, NULL }, last = { 0, NULL };
 
 	b->kv_offsets = build_allocate(b, (2 * n_layer + 1) * sizeof *b->kv_offsets);
-	if (b->model->encoder.n_layer)
+	if (encoder_of(b->model)->n_layer)
 		build_encoder(b);
 	p->n_encoder = p->n_ops;
 	b->graph.now_absent = p->setup.first > 0;
@@ -246,7 +230,7 @@ static int record(struct plan *p, struct why *w)
 	static const struct stream_kind single = { .open = NULL };
 	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER, .stack = "",
 		.streams = p->model->family->streams ? p->model->family->streams : &single,
-		.sight = p->model->diffusion ? SIGHT_ALL : SIGHT_PAST };
+		.sight = diffusion_of(p->model)->on ? SIGHT_ALL : SIGHT_PAST };
 	int status;
 
 	graph_open(&b.graph, p, w);

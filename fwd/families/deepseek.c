@@ -1,79 +1,19 @@
 /* Families with latent attention: DeepSeek 2 and 3, the architectures derived from them, and MiniCPM 3. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "fwd/builder/builder.h"
 #include "fwd/builder/indexer.h"
+#include "fwd/builder/latent.h"
 #include "fwd/mixers/delta.h"
 #include "fwd/mixers/mixer.h"
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 #include "fwd/residual/attn_res.h"
 #include "fwd/residual/hyper.h"
+#include "fwd/residual/norm_gates.h"
 #include "lib/base/fmath.h"
 #include "lib/base/size.h"
-
-/* Checks the head sizes of one layer and sets up its latent attention; dim_k is the length of a key of one head,
- * rotated part included. */
-static int set_latent(struct model *m, struct layer *layer, struct latent l, size_t dim_k, struct why *w)
-{
-	if (dim_k <= l.dim_rope)
-		return why(w, "%s: %zu, but keys have only %zu elements", key_name(m, "rope.dimension_count").s,
-			l.dim_rope, dim_k);
-	if (layer->n_head_kv != (l.absorbed ? 1 : layer->n_head))
-		return why(w, "%s: %zu, not %zu", key_name(m, "attention.head_count_kv").s, layer->n_head_kv,
-			l.absorbed ? 1 : layer->n_head);
-	if (!l.absorbed && (layer->dim_k != dim_k || layer->dim_v != l.dim_v))
-		return why(w, "%s: the heads of layers differ in size", key_name(m, "attention.key_length").s);
-	l.dim_nope = dim_k - l.dim_rope;
-	layer->latent = l;
-	layer->rope_at = l.absorbed ? l.rank : l.dim_nope;
-	layer->scale = 1 / sqrtf((float)dim_k);
-	layer->v_in_k = l.absorbed;
-	if (l.absorbed) {
-		layer->dim_k = l.rank + l.dim_rope;
-		layer->dim_v = l.rank;
-	}
-	return 0;
-}
-
-/* Newer files store the key matrices transposed (attn_k_b) and the head sizes under separate keys (*_mla): they are
- * `absorbed`. Older files have neither. */
-static int read_latent(struct model *m, struct why *w)
-{
-	struct latent l = { .dim_rope = m->rope.n_rot };
-	size_t first = 0, dim_k;
-	char keys[64];
-
-	while (!m->layer[first].attends)
-		if (++first == m->n_layer)
-			return why(w, "%s: no layer has any", key_name(m, "attention.head_count_kv").s);
-	snprintf(keys, sizeof keys, "blk.%zu.attn_k_b.weight", first);
-	dim_k = m->layer[first].dim_k;
-	l.absorbed = model_has(m, keys);
-	l.dim_v = m->layer[first].dim_v;
-	if (key_size(m, "attention.q_lora_rank", 0, RANK_MAX, &l.rank_q, w) < 0
-	    || key_required(m, "attention.kv_lora_rank", 1, RANK_MAX, &l.rank, w) < 0
-	    || (l.absorbed && (key_required(m, "attention.key_length_mla", 1, RANK_MAX, &dim_k, w) < 0
-	    || key_required(m, "attention.value_length_mla", 1, RANK_MAX, &l.dim_v, w) < 0)))
-		return -1;
-	for (size_t il = 0; il < m->n_layer; il++)
-		if (m->layer[il].attends && set_latent(m, &m->layer[il], l, dim_k, w) < 0)
-			return -1;
-	return 0;
-}
-
-/* The latent attention of the first layer that has attention. Call after read_latent(), which gives all of them the
- * same sizes. */
-static const struct latent *latent_of(const struct model *m)
-{
-	const struct layer *l = m->layer;
-
-	while (!l->attends)
-		l++;
-	return &l->latent;
-}
 
 /* YaRN's correction of the score's magnitude. With a multiplier, all of the score is scaled and the rotation leaves
  * lengths unchanged; without one, both the rotated part and the score are scaled. For DeepSeek 2, llama.cpp swaps the
@@ -100,7 +40,7 @@ static int read_stretched(struct model *m, struct why *w)
 {
 	double multiplier = 0;
 
-	if (read_latent(m, w) < 0 || key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0)
+	if (latent_read(m, w) < 0 || key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0)
 		return -1;
 	stretch(m, multiplier);
 	return 0;
@@ -138,10 +78,10 @@ static int read_sparse(struct model *m, size_t full, size_t period, struct why *
 	return 0;
 }
 
-/* Sparse attention needs absorbed latent attention and low-rank queries. Call after read_latent(). */
-static int check_sparse(const struct model *m, struct why *w)
+/* Sparse attention needs absorbed latent attention and low-rank queries. Call after latent_read(). */
+static int check_sparse(struct model *m, struct why *w)
 {
-	if (!latent_of(m)->absorbed || !latent_of(m)->rank_q)
+	if (!latent_of(m, 0)->absorbed || !latent_of(m, 0)->rank_q)
 		return why(w, "%s: not supported without tensors attn_k_b and attn_q_a",
 			key_name(m, "attention.indexer.top_k").s);
 	return 0;
@@ -162,7 +102,7 @@ static int glm_dsa(struct model *m, struct why *w)
 {
 	int later = m->n_ctx_train >= 1 << 20;
 
-	if (read_sparse(m, later ? 3 : m->n_layer, 4, w) < 0 || read_latent(m, w) < 0)
+	if (read_sparse(m, later ? 3 : m->n_layer, 4, w) < 0 || latent_read(m, w) < 0)
 		return -1;
 	indexer_of(m)->eps = 0;             /* as in llama.cpp */
 	stretch(m, 0);
@@ -179,7 +119,7 @@ static int hy_v4(struct model *m, struct why *w)
 	    || key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
 	    || key_float(m, "hyper_connection.epsilon", 0, 1, &hyper_of(m)->eps, w) < 0
 	    || key_float(m, "hyper_connection.magnitude", 1e-6, 1e6, &hyper_of(m)->magnitude, w) < 0
-	    || (sparse && read_sparse(m, m->n_layer, 1, w) < 0) || read_latent(m, w) < 0
+	    || (sparse && read_sparse(m, m->n_layer, 1, w) < 0) || latent_read(m, w) < 0
 	    || (sparse && check_sparse(m, w) < 0))
 		return -1;
 	indexer_of(m)->rope_at = sparse ? indexer_of(m)->dim - m->rope.n_rot : 0;
@@ -194,35 +134,10 @@ static int hy_v4(struct model *m, struct why *w)
 /* A.X K2 (SK Telecom 2026): DeepSeek 3.2 with gates on norms and on attention's result. */
 static int axk2(struct model *m, struct why *w)
 {
-	const struct gguf_tensor *t = gguf_tensor(m->gguf, "blk.0.attn_norm_gate_a.weight");
-
-	if (deepseek32(m, w) < 0)
+	if (deepseek32(m, w) < 0 || norm_gates_read(m, w) < 0)
 		return -1;
-	if (!t || t->dim[1] > RANK_MAX)
-		return why(w, "tensor blk.0.attn_norm_gate_a.weight: %s", t ? "too many rows" : "missing");
-	m->norm_rank = (size_t)t->dim[1];
 	layers_find_gates(m);
-	for (size_t il = 0; il < m->n_layer; il++)
-		m->layer[il].latent.gates_low = 1;
-	return 0;
-}
-
-/* Latent attention of the layers with a window (sliding = 1), or of those without. */
-static int read_latent_of(struct model *m, int sliding, struct latent l, struct why *w)
-{
-	const char *suffix = sliding ? "_swa" : "";
-	char rank[64], keys[64], values[64];
-	size_t dim_k;
-
-	snprintf(rank, sizeof rank, "attention.kv_lora_rank%s", suffix);
-	snprintf(keys, sizeof keys, "attention.key_length_mla%s", suffix);
-	snprintf(values, sizeof values, "attention.value_length_mla%s", suffix);
-	if (key_required(m, rank, 1, RANK_MAX, &l.rank, w) < 0 || key_required(m, keys, 1, RANK_MAX, &dim_k, w) < 0
-	    || key_required(m, values, 1, RANK_MAX, &l.dim_v, w) < 0)
-		return -1;
-	for (size_t il = 0; il < m->n_layer; il++)
-		if ((m->layer[il].window > 0) == sliding && set_latent(m, &m->layer[il], l, dim_k, w) < 0)
-			return -1;
+	latent_of(m, 0)->gates_low = 1;
 	return 0;
 }
 
@@ -234,7 +149,7 @@ static int dots3note(struct model *m, struct why *w)
 
 	if (indexer_read(m, w) < 0 || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0
 	    || key_required(m, "attention.q_lora_rank", 1, RANK_MAX, &l.rank_q, w) < 0
-	    || read_latent_of(m, 0, l, w) < 0 || read_latent_of(m, 1, l, w) < 0)
+	    || latent_read_some(m, 0, l, w) < 0 || latent_read_some(m, 1, l, w) < 0)
 		return -1;
 	m->rope_sliding.scaling = m->rope.scaling;
 	indexer_of(m)->pairs = ROPE_HALVES;
@@ -250,7 +165,7 @@ static int minicpm3(struct model *m, struct why *w)
 	m->embedding_scale = 12;
 	m->residual_scale = 1.4f / sqrtf((float)m->n_layer);
 	m->logit_scale = 256 / (float)m->n_embd;
-	return read_latent(m, w);
+	return latent_read(m, w);
 }
 
 /* Kimi Linear (Moonshot 2025): Kimi delta attention, and latent attention without RoPE in every fourth layer. */
@@ -261,7 +176,7 @@ static int kimi_linear(struct model *m, struct why *w)
 		if (!m->layer[il].n_head)
 			return why(w, "%s: missing", key_name(m, "attention.head_count").s);
 	}
-	return read_latent(m, w);
+	return latent_read(m, w);
 }
 
 /* Soft limits for both factors of every gated unit. */
@@ -289,7 +204,7 @@ static int kimi_k3(struct model *m, struct why *w)
 	    || read_soft_limits(m, w) < 0 || kimi_linear(m, w) < 0)
 		return -1;
 	delta_of(m)->negative = delta_of(m)->lower_bound < 0;
-	if (!latent_of(m)->absorbed)
+	if (!latent_of(m, 0)->absorbed)
 		return why(w, "tensor attn_kv_b of a layer: not supported for architecture %s", m->arch);
 	m->n_streams = 1 + size_divide_up(m->n_layer, attn_res_of(m)->block_layers);
 	layers_find_gates(m);
@@ -311,7 +226,7 @@ static int bailingmoe3(struct model *m, struct why *w)
 	if (!gguf_find(m->gguf, least.s))
 		return why(w, "%s: missing", least.s);
 	layers_find_gates(m);
-	return read_latent(m, w);
+	return latent_read(m, w);
 }
 
 /* GLM 5.3 (Z.ai 2026): Kimi delta attention, and in some layers latent attention to groups of positions, which an
@@ -365,7 +280,7 @@ const struct family families_deepseek[] = {
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "mistral4", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "plm", .norm = NORM_RMS, .read = read_latent, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
+	{ .arch = "plm", .norm = NORM_RMS, .read = latent_read, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3 },
 	{ .arch = "kimi-linear", .norm = NORM_RMS, .read = kimi_linear, .mixer = &mixer_kda, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_scale = 1 } },

@@ -2,7 +2,7 @@
  * and caps. */
 #include <math.h>
 
-#include "fwd/builder/builder.h"
+#include "fwd/builder/per_layer.h"
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 #include "fwd/model/tensors.h"
@@ -81,7 +81,7 @@ static int gemma4(struct model *m, struct why *w)
 	gemma(m, w);
 	if (key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0 || slide(m, 6, w) < 0
 	    || key_size(m, "attention.shared_kv_layers", 0, m->n_layer > 2 ? m->n_layer - 2 : 0, &shared, w) < 0
-	    || key_size(m, "embedding_length_per_layer_input", 0, 1 << 14, &m->n_per_layer, w) < 0
+	    || key_size(m, "embedding_length_per_layer_input", 0, 1 << 14, &per_layer_of(m)->n, w) < 0
 	    || share(m, shared, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -99,7 +99,7 @@ static int gemma3n(struct model *m, struct why *w)
 	size_t shared = 0;
 
 	m->n_streams = 4;
-	m->n_per_layer = 256;
+	per_layer_of(m)->n = 256;
 	gemma(m, w);
 	for (size_t il = 0; il < m->n_layer && il < SPARSE; il++)
 		m->layer[il].sparsity = 1.6448534f;     /* the 95% quantile of the normal distribution */
@@ -140,7 +140,7 @@ static void gemma4_layer(struct builder *b, size_t il)
 	build_add(b, x, (struct sum){ .norm = "post_attention_norm" });
 	x = b->layer->experts ? build_beside_experts(b, UNARY_GELU)
 		: build_branch(b, build_gated(b, build_norm(b, b->x, "ffn_norm"), UNARY_GELU), "ffn_down");
-	if (b->model->n_per_layer) {
+	if (per_layer_of(b->model)->n) {
 		build_add(b, x, last);
 		x = build_per_layer(b, b->x);
 		last.norm = "post_norm";

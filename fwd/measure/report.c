@@ -6,6 +6,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/system.h"
+#include "fwd/model/encoder.h"
 
 static double mib(size_t bytes)
 {
@@ -34,8 +35,8 @@ void report_loaded(const struct report *r, const struct plan *p, const struct se
 	while (!l->n_head_kv && l + 1 < m->layer + m->n_layer)
 		l++;            /* the first with attention */
 	fprintf(stderr, "fwd: %s: %s, %.1f MiB, ", m->gguf->path, m->arch, mib(m->bytes));
-	if (m->encoder.n_layer)
-		fprintf(stderr, "an encoder of %zu layers, ", m->encoder.n_layer);
+	if (encoder_of(p->model)->n_layer)
+		fprintf(stderr, "an encoder of %zu layers, ", encoder_of(p->model)->n_layer);
 	fprintf(stderr, "%zu layers of width %zu, %zu heads, %zu KV heads of %zu, vocabulary of %zu\n", m->n_layer,
 		m->n_embd, l->n_head, l->n_head_kv, l->dim_k, m->n_vocab);
 	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu tokens\n", setup->kernels->name,

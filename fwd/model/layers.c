@@ -192,15 +192,15 @@ static int check_heads(const struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer; il++) {
 		const struct layer *l = &m->layer[il];
-		size_t dim_v = l->latent.rank ? l->latent.dim_v : l->dim_v;
 
 		if (!l->attends)
 			continue;
 		if (l->rope && l->rope_at + l->rope->n_rot > l->dim_k)
 			return why(w, "layer %zu: RoPE of %zu elements, but keys of %zu", il,
 				l->rope_at + l->rope->n_rot, l->dim_k);
-		if (l->gates == GATES_ELEMENTS && dim_v > l->dim_k)
-			return why(w, "layer %zu: gates of %zu elements, but keys of %zu", il, dim_v, l->dim_k);
+		if (l->gates == GATES_ELEMENTS && layer_dim_out(l) > l->dim_k)
+			return why(w, "layer %zu: gates of %zu elements, but keys of %zu", il, layer_dim_out(l),
+				l->dim_k);
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "lib/base/size.h"
 #include "lib/stream/frame.h"
 #include "lib/vocab/vocab.h"
+#include "diffusion.h"
 #include "expected.h"
 #include "family.h"
 #include "layers.h"
@@ -60,22 +61,6 @@ static int check_causal(struct model *m, struct why *w)
 		return 0;
 	why(w, "%s: false: not a generative model", key_name(m, "attention.causal").s);
 	return why_tell(m->faults, w);
-}
-
-static int read_mask(struct model *m, struct why *w)
-{
-	static const char key[] = "tokenizer.ggml.mask_token_id";
-	int found;
-	int64_t id;
-
-	if (!m->family || !m->family->diffusion || !m->n_vocab)
-		return 0;
-	found = gguf_integer(m->gguf, key, 0, (int64_t)m->n_vocab - 1, &id, w);
-	if (found <= 0)
-		return found < 0 ? -1 : why(w, "%s: missing", key);
-	m->diffusion = m->shifted = 1;
-	m->mask_id = (int32_t)id;
-	return gguf_bool(m->gguf, "diffusion.shift_logits", &m->shifted, w) < 0 ? -1 : 0;
 }
 
 /* A size that can be told from the tensors, too. In a survey, that replaces a faulty key. */
@@ -302,8 +287,8 @@ static int read_all(struct model *m, struct why *w)
 {
 	static reader *const architecture[] = { read_architecture, check_causal, read_sizes, layers_read,
 		keys_note_unused, read_epsilon, NULL };
-	static reader *const vocabulary[] = { read_vocabulary, read_mask, check_others, check_vocabulary, check_set,
-		NULL };
+	static reader *const vocabulary[] = { read_vocabulary, diffusion_read, check_others, check_vocabulary,
+		check_set, NULL };
 	int failed;
 
 	m->used = calloc(m->gguf->n_tensors + 1, 1);

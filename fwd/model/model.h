@@ -1,7 +1,7 @@
 /* model: a GGUF file as the forward pass sees it: hyperparameters, checked and bounded, and tensors looked up by name
- * with the shape that the caller expects. The family (family.h) decides which tensors there must be: its
- * layers ask for them while the plan is built. model_all_used() then refuses a file with a tensor that nobody asked
- * for, so that no feature is silently ignored. */
+ * with the shape that the caller expects. The family (family.h) decides which tensors there must be: its layers ask for
+ * them while the plan is built. model_all_used() then refuses a file with a tensor that nobody asked for, so that no
+ * feature is silently ignored. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -14,6 +14,7 @@
 #include "rope.h"
 
 struct family;
+struct latent;
 struct mixer;
 
 /* How the router's logits become scores; the values are those of expert_gating_func minus 1. SOFTMAX: over all experts.
@@ -44,29 +45,6 @@ struct experts {
 	size_t stand_for;               /* adjugates: number of consecutive experts that share one adjugate */
 };
 
-/* Multi-head latent attention (DeepSeek-AI 2024): keys and values of all heads are computed from one latent row of
- * `rank` elements, plus a rotated part of the key that the heads share. `absorbed`: the key and value matrices are
- * applied to queries and results instead, so that the cache holds latent rows only. */
-struct latent {
-	size_t rank, rank_q;            /* rank 0: no latent attention; rank_q 0: queries are not low-rank */
-	size_t dim_nope, dim_rope, dim_v;       /* elements of a head: unrotated, rotated, of its value */
-	int absorbed;
-	int shared_normed;              /* the shared part of keys is normed before the rotation */
-	int gates_low;                  /* gates are computed from the low-rank queries before their norm */
-};
-
-/* An encoder before the decoder (Raffel et al. 2020). The ids up to the first `end` are the encoder's text; each of its
- * rows sees all of it. The decoder's first row is at the text's last position, where it reads `start` in place of
- * `end`; its cross-attention sees the encoder's result. Scores get biases by distance in both stacks, one for each
- * range of distances (a bucket). */
-enum { BUCKETS_MAX = 128 };
-
-struct encoder {
-	size_t n_layer;                 /* 0: no encoder */
-	size_t start, end;              /* ids */
-	size_t buckets;
-};
-
 /* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */
 struct temperature {
 	float scale;                    /* 0: none */
@@ -92,6 +70,7 @@ struct layer {
 	int attends;                    /* has attention */
 	size_t n_head, n_head_kv;       /* 0: no attention */
 	size_t dim_k, dim_v;            /* elements of a head: of queries and keys, of values */
+	size_t dim_out;                 /* elements of a head's result; 0: dim_v */
 	size_t n_ff;                    /* 0 and no experts: no feed-forward part */
 	const struct rope_spec *rope;   /* NULL: no RoPE */
 	float scale;                    /* factor of scores, usually 1 / sqrt(dim_k) */
@@ -108,7 +87,7 @@ struct layer {
 	const struct experts *experts;  /* NULL: a dense layer */
 	struct expert_sizes expert_sizes;
 	int v_in_k;                     /* see struct attend */
-	struct latent latent;
+	const struct latent *latent;    /* fwd/builder/latent.h; NULL: no latent attention */
 	float sparsity;                 /* gates up to mean + sparsity × standard deviation become 0; 0: none (see
 					 * sparsify()) */
 	size_t rope_at;                 /* the first element of a head that rotates */
@@ -117,7 +96,7 @@ struct layer {
 	struct glu_limit limit, limit_experts;  /* of dense layers and the shared expert; of the routed experts */
 };
 
-enum { OWNERS = 8, OWNED_BYTES = 1 << 13 };     /* more than any family needs */
+enum { OWNERS = 16, OWNED_BYTES = 1 << 13 };     /* more than any family needs */
 
 struct model {
 	/* the file */
@@ -142,16 +121,11 @@ struct model {
 	struct layer *layer;            /* [n_layer] */
 	struct experts experts;
 	struct experts adjugates;       /* they read the experts' result; n 0: none */
-	struct encoder encoder;
-	int diffusion;                  /* a diffusion model: fills in mask tokens */
-	int shifted;                    /* as in struct card */
-	int32_t mask_id;                /* as in struct card */
 	int parallel;                   /* attention and the feed-forward part both read x */
 
 	/* norms and attention */
 	enum norm_kind norm;            /* usually the family's */
 	float eps;                      /* of the norms */
-	size_t norm_rank;               /* rank of the gates that multiply a layer's norms; 0: no gates */
 	float post_eps;                 /* epsilon of the norms of branches; 0: eps */
 	enum rope_pairs pairs;          /* usually the family's */
 	float qkv_clamp;                /* q, k and v are clamped to ±this; 0: not clamped */
@@ -162,7 +136,6 @@ struct model {
 	float embedding_scale, residual_scale;  /* factors of embeddings and of branches, usually 1 */
 	int embedding_normed;           /* rows are normed after the embedding, without weights */
 	int embedding_carried;          /* layers add a multiple of the embedding, or of what replaces it */
-	size_t n_per_layer;             /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t n_streams;               /* number of residual streams, usually 1: see family->streams */
 
 	/* logits */
@@ -198,6 +171,12 @@ struct model {
 static inline size_t layer_window(const struct layer *l)
 {
 	return l->window ? l->window : l->chunk;
+}
+
+/* The elements of the result of one of this layer's heads. */
+static inline size_t layer_dim_out(const struct layer *l)
+{
+	return l->dim_out ? l->dim_out : l->dim_v;
 }
 
 struct model_setup {

@@ -168,16 +168,6 @@ struct op_select {
 	size_t n[SELECT_MAX];           /* elements of a row */
 };
 
-/* Inputs of all layers, computed from a row's id and its embedding (Gemma 3n and 4). p, [layers][n] per row, becomes
- * for each layer (scale · embedding of the id + norm(p / root)) / √2. */
-struct op_per_layer {
-	struct matrix ids;              /* rows of [layers][n] */
-	size_t layers, n;
-	float scale, root;
-	struct norm norm;               /* of n elements */
-	struct buffer p, spare;
-};
-
 /* Packs rows for products by head: n elements for each head, `step` apart. */
 struct op_head_rows {
 	struct buffer in;
@@ -206,7 +196,7 @@ struct op_logits {
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
 extern const struct op_kind op_compress, op_keep_group, op_index, op_choose, op_attend_groups;
-extern const struct op_kind op_head_rows, op_copy, op_per_layer;
+extern const struct op_kind op_head_rows, op_copy;
 
 /* ---- mixtures of experts ---- */
 

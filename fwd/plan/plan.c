@@ -8,6 +8,8 @@
 #include "lib/base/hash.h"
 #include "lib/base/size.h"
 #include "fwd/state/ids.h"
+#include "fwd/model/diffusion.h"
+#include "fwd/model/encoder.h"
 
 /* Hash of the choices besides the file that change K and V: values set in place of the file's, and RoPE for this
  * context. */
@@ -197,7 +199,7 @@ static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, s
 	set_runs(&p->step, p->runs, run, n_runs);
 	p->step.ids = ids;
 	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
-		r->pos = p->model->diffusion ? 0 : r->state->next;
+		r->pos = diffusion_of(p->model)->on ? 0 : r->state->next;
 		begin(p, r);
 	}
 	status = run_ops(p, p->n_encoder, p->n_body);
@@ -229,7 +231,7 @@ static int evaluate_again(struct plan *p, struct segment *state)
 /* The last position of the encoder's text, if that is before the end of the run. */
 static size_t text_last(const struct plan *p, const struct run *r)
 {
-	return segment_find(r->state, r->state->next + r->n, (int32_t)p->model->encoder.end);
+	return segment_find(r->state, r->state->next + r->n, (int32_t)encoder_of(p->model)->end);
 }
 
 /* Runs the encoder over the texts in texts.runs. Their rows become valid with the decoder's first row. */
@@ -282,7 +284,7 @@ static int decode(struct plan *p, const int32_t *ids, const struct run *run, siz
 			continue;
 		memcpy(d->decoder + rows, ids + r->n - n, n * sizeof *d->decoder);
 		if (from == last)
-			d->decoder[rows] = (int32_t)p->model->encoder.start;
+			d->decoder[rows] = (int32_t)encoder_of(p->model)->start;
 		d->runs[runs] = *r;
 		d->runs[runs].n = n;
 		d->runs[runs++].text = last + 1;
@@ -317,7 +319,7 @@ int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t 
 			return -1;
 		segment_write_ids(r->state, r->state->next, id, r->n);
 	}
-	if (p->model->diffusion)
+	if (diffusion_of(p->model)->on)
 		return evaluate_whole(p, run, n_runs);
 	return (p->n_encoder ? decode : evaluate)(p, ids, run, n_runs);
 }

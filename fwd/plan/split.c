@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "lib/base/size.h"
+#include "fwd/model/diffusion.h"
+#include "fwd/model/encoder.h"
 
 /* The first layer whose K and V later layers read; n_layer: none. */
 static size_t first_shared(const struct model *m)
@@ -17,13 +19,13 @@ static size_t first_shared(const struct model *m)
 }
 
 /* Whether the model can be divided before layer `at`. */
-static int check_cut(const struct model *m, size_t at, struct why *w)
+static int check_cut(struct model *m, size_t at, struct why *w)
 {
 	size_t shared = first_shared(m);
 
-	if (m->encoder.n_layer)
+	if (encoder_of(m)->n_layer)
 		return why(w, "cannot be divided: the model has an encoder");
-	if (m->diffusion)
+	if (diffusion_of(m)->on)
 		return why(w, "cannot be divided: a diffusion model evaluates all positions again at each step");
 	if (at <= shared || shared == m->n_layer)
 		return 0;
@@ -35,7 +37,7 @@ static int check_cut(const struct model *m, size_t at, struct why *w)
 		shared, shared);
 }
 
-int split_check(const struct model *m, size_t first, size_t last, struct why *w)
+int split_check(struct model *m, size_t first, size_t last, struct why *w)
 {
 	if (first >= last || last > m->n_layer)
 		return why(w, "no layer %zu: the model has layers 0 to %zu", size_max(first, last - 1), m->n_layer - 1);

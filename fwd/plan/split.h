@@ -8,7 +8,7 @@
 
 /* Returns -1 unless layers [first, last) can have a plan of their own. The reason says where the model can be
  * divided. */
-int split_check(const struct model *m, size_t first, size_t last, struct why *w);
+int split_check(struct model *m, size_t first, size_t last, struct why *w);
 
 /* Sets rows [row, row + n) of the next batch to hidden[n][p->in.width]. */
 void split_take(struct plan *p, size_t row, size_t n, const float *hidden);

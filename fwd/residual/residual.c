@@ -1,5 +1,5 @@
 /* The residual stream: norms of it, and additions to it. */
-#include "fwd/builder/build.h"
+#include "norm_gates.h"
 
 #include <string.h>
 
@@ -56,41 +56,9 @@ static struct value *norm(struct builder *b, struct value *x, const char *name, 
 	return out;
 }
 
-/* Norms that may have gates, and the gates' tensors. */
-static const struct norm_gate {
-	const char *norm, *down, *up;
-} norm_gates[] = {
-	{ "attn_norm", "attn_norm_gate_a", "attn_norm_gate_b" }, { "ffn_norm", "ffn_norm_gate_a", "ffn_norm_gate_b" },
-};
-
-static const struct norm_gate *gate_of(const struct builder *b, const char *norm)
-{
-	for (size_t i = 0; i < sizeof norm_gates / sizeof *norm_gates; i++)
-		if (!strcmp(norm, norm_gates[i].norm) && build_has(b, norm_gates[i].down))
-			return &norm_gates[i];
-	return NULL;
-}
-
-/* Multiplies normed rows by gates: sigmoids of a low-rank product of the same rows. */
-static struct value *multiply_gates(struct builder *b, const struct norm_gate *g, struct value *x)
-{
-	struct op_rows act = { .f = ROW_UNARY, .unary = UNARY_SILU }, gated = { .f = ROW_GLU, .unary = UNARY_SIGMOID };
-	struct value *low = build_product(b, x, g->down, NARROW, b->model->norm_rank);
-
-	low = build_rows(b, "norm_gate_act", act, low, build_part(b, low, 0, low->n));
-	low = build_product(b, low, g->up, NARROW, x->n);
-	gated.up = rows_of(x);
-	return build_rows_shown(b, "norm_gated", gated, low, build_value(b, x->n));
-}
-
 struct value *build_norm(struct builder *b, struct value *x, const char *name)
 {
-	const struct norm_gate *gate = b->model->norm_rank ? gate_of(b, name) : NULL;
-
-	if (!*name)
-		return x;
-	x = norm(b, x, name, build_norm_of(b, name, x->n));
-	return gate ? multiply_gates(b, gate, x) : x;
+	return *name ? build_norm_gates(b, norm(b, x, name, build_norm_of(b, name, x->n)), name) : x;
 }
 
 struct value *build_read(struct builder *b, const char *name)

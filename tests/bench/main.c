@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "fwd/settings.h"
+#include "fwd/model/diffusion.h"
+#include "fwd/model/encoder.h"
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
 #include "lib/base/size.h"
@@ -189,8 +191,9 @@ static void run_model(const char *path, const char *name)
 	random_remove();
 	if (!m)
 		cli_die(&c, "%s", w.text);
-	if (m->encoder.n_layer || m->diffusion)
-		cli_die(&c, "%s: %s: not supported", path, m->diffusion ? "a diffusion model" : "has an encoder");
+	if (encoder_of(m)->n_layer || diffusion_of(m)->on)
+		cli_die(&c, "%s: %s: not supported", path,
+			encoder_of(m)->n_layer ? "has an encoder" : "a diffusion model");
 	row.bytes = m->bytes;
 	setup->n_ctx = size_max(most(&set.depths) + size_max(most(&set.prompts), most(&set.decodes)), 1);
 	for (size_t i = 0; i < set.threads.n; i++) {
