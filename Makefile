@@ -38,7 +38,7 @@ EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -g0
 
 PROGRAMS = tok chat fwd sample score schema detok peek feed best gen kv gguf
 BASE = why arena io out visible bytes slurp lines cli guard quote clock grow slots hash sort fmath half space \
-	similar $(SYSTEMS)
+	similar llama_options $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = json json_write
 STREAM = frame card stop sequences

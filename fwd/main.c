@@ -29,7 +29,8 @@
 #include "supported.h"
 
 static struct cli c = { .program = "fwd", .synopsis = "[options] MODEL < ids > logits",
-	.purpose = "ids to logits: the forward pass", .opts = fwd_opts, .more = { settings_opts } };
+	.purpose = "ids to logits: the forward pass", .opts = fwd_opts, .more = { settings_opts },
+	.rules = settings_rules };
 static struct why w;
 static struct settings set;
 static struct engine e;

@@ -39,6 +39,14 @@ const struct opt settings_opts[] = {
 	{ 0 }
 };
 
+const struct cli_rule settings_rules[] = {
+	{ "chain", .excludes = "all layers score" },
+	{ "score", .excludes = "all" },
+	{ "lens", .excludes = "score chain layers dump-tensors" },
+	{ "n-predict temp seed ignore-eos", .requires = "chain" },
+	{ 0 }
+};
+
 int settings_kv_type(const struct cli *c, const struct opt *o)
 {
 	int type = cli_choice(c, o);
@@ -65,7 +73,7 @@ static void choose_backend(struct engine_setup *s, const struct cli *c, const ch
 		s->threads = simd || !strcmp(name, "scalar") ? 1 : system_cores();
 }
 
-static void check(const struct settings *set, const struct cli *c, const char *of_chain)
+static void check(const struct settings *set, const struct cli *c)
 {
 	struct why w;
 
@@ -77,16 +85,6 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 		cli_usage(c, c->argc ? "more than one model (try --help)" : "no model (try --help)");
 	if (set->engine.kv && object_check_name(set->engine.kv, &w) < 0)
 		cli_usage(c, "--kv: %s", w.text);
-	if (set->chain.chunk && set->all)
-		cli_usage(c, "--all and --chain exclude each other: a chain writes no logits");
-	if (set->score && (set->all || set->chain.chunk))
-		cli_usage(c, "--score and --%s exclude each other", set->all ? "all" : "chain");
-	if (set->engine.lens && (set->score || set->chain.chunk || set->engine.first || set->engine.end || set->dump))
-		cli_usage(c, "--lens: not with --score, --chain, --layers or --dump-tensors");
-	if (set->chain.chunk && (set->engine.first || set->engine.end))
-		cli_usage(c, "--layers and --chain exclude each other: a chain needs all layers");
-	if (!set->chain.chunk && of_chain)
-		cli_usage(c, "--%s requires --chain", of_chain);
 }
 
 /* Parses A-B or A-; layers count from 0. */
@@ -121,14 +119,12 @@ static void add_set(struct settings *set, const struct cli *c)
 
 void settings_read(struct settings *set, struct cli *c)
 {
-	const char *backend = "multicore", *of_chain = NULL;
+	const char *backend = "multicore";
 	const struct opt *o;
 	long long seed = -1;
 
 	*set = (struct settings){ .engine = { .batch = 512, .kv_type = -1 }, .chain = { .n = -1 } };
-	while ((o = cli_next(c))) {
-		if (o->letter == 'n' || o->letter == 's' || o->letter == TEMP || o->letter == IGNORE_EOS)
-			of_chain = o->name;
+	while ((o = cli_next(c)))
 		switch (o->letter) {
 		case OPT_BACKEND: backend = cli_word(c, o); break;
 		case 't': set->engine.threads = (size_t)cli_integer(c, o, 1, THREADS_MAX); break;
@@ -154,8 +150,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case LIST: set->list = 1; break;
 		case 'v': set->verbose = 1; break;
 		}
-	}
-	check(set, c, of_chain);
+	check(set, c);
 	choose_backend(&set->engine, c, backend);
 	/* keep random seeds in the range that -s accepts */
 	set->chain.seed = seed < 0 ? rng_seed() >> 1 : (uint64_t)seed;

@@ -20,6 +20,7 @@ struct settings {
 };
 
 extern const struct opt settings_opts[];       /* in addition to fwd_opts */
+extern const struct cli_rule settings_rules[];
 
 /* The value of --kv-type, as in struct engine_setup. */
 int settings_kv_type(const struct cli *c, const struct opt *o);

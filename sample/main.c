@@ -16,7 +16,7 @@
 #include "session.h"
 
 static struct cli c = { .program = "sample", .synopsis = "[options] < logits > ids", .purpose = "logits to ids",
-	.opts = options_table, .more = { sampler_opts } };
+	.opts = options_table, .more = { sampler_opts }, .rules = options_rules };
 static struct why w;
 
 static void must(int failed)

@@ -29,6 +29,12 @@ const struct opt options_table[] = {
 	{ 0 }
 };
 
+const struct cli_rule options_rules[] = {
+	{ .one_of = "grammar grammar-file" },
+	{ "grammar grammar-file", .requires = "model", .reason = "it has the text of the ids" },
+	{ 0 }
+};
+
 /* The options that are numbers: where each is stored, and its range. */
 #define CHAIN(field) offsetof(struct sample_options, chain.field)
 static const struct number {
@@ -163,8 +169,6 @@ static void take_grammar(struct option_parser *r, const struct opt *o)
 {
 	struct grammar_source *g = &r->set->grammar;
 
-	if (g->option)
-		cli_usage(r->c, "--%s and --%s exclude each other", o->name, g->option);
 	if (strstr(o->name, "-file") && slurp_is_stdin(r->c->value))
 		cli_usage(r->c, "--%s %s: standard input holds the logits", o->name, r->c->value);
 	*g = (struct grammar_source){ o->name, r->c->value, strstr(o->name, "-file") != NULL };
@@ -247,8 +251,6 @@ static void check(struct option_parser *r)
 			r->c->argv[0]);
 	if (set->n != NO_LIMIT && set->min > set->n)
 		cli_usage(r->c, "--min-tokens: %" PRId64 " is more than -n/--n-predict, %" PRId64, set->min, set->n);
-	if (set->grammar.option && !set->model)
-		cli_usage(r->c, "--%s requires -m/--model, which has the text of the ids", set->grammar.option);
 	if (set->chain.breakers.n_text && !set->model)
 		cli_usage(r->c, "--dry-sequence-breaker requires -m/--model, which has the text of the ids; "
 			"or use --dry-sequence-breaker-id");

@@ -26,6 +26,7 @@ struct sample_options {
 };
 
 extern const struct opt options_table[];
+extern const struct cli_rule options_rules[];
 
 /* Parses the command line into *set, which is zero; exits with status 2 on a usage error. */
 void sample_options(struct cli *c, struct sample_options *set);

@@ -234,8 +234,8 @@ static void replace(struct mkgguf *m, const char *key, const char *value)
 
 int main(int argc, char **argv)
 {
-	struct cli c = { .program = "mkmodel", .synopsis = "[options] -o FILE", .purpose = "a random model for tests",
-		.opts = opts };
+	static struct cli c = { .program = "mkmodel", .synopsis = "[options] -o FILE",
+		.purpose = "a random model for tests", .opts = opts };
 	struct mkweights k = { .s = *mkweights_shape("tiny"), .type = "F32", .rope = "", .seed = 1 };
 	struct file file = { .version = 3, .shards = 1 };
 	struct mkfamily more;

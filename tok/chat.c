@@ -23,9 +23,14 @@ static const struct opt opts[] = {
 	{ 0 }
 };
 
+static const struct cli_rule rules[] = {
+	{ "template", .excludes = "template-name" },
+	{ 0 }
+};
+
 static struct cli c = { .program = "chat", .synopsis = "[options] MODEL < messages > text",
 	.purpose = "messages to text, by the model's chat template",
-	.opts = opts, .more = { chat_opts } };
+	.opts = opts, .more = { chat_opts }, .rules = rules };
 static struct why w;
 
 struct chat_settings {
@@ -75,8 +80,6 @@ static void options(struct chat_settings *set)
 		cli_usage(&c, "--tools: standard input holds the messages");
 	if (!set->show && s->template && slurp_is_stdin(s->template))
 		cli_usage(&c, "--template: standard input holds the messages");
-	if (s->template && s->name)
-		cli_usage(&c, "--template and --template-name cannot be combined");
 	if (c.argc != 1)
 		cli_usage(&c, "expected one operand, the model (try --help)");
 }

@@ -35,9 +35,18 @@ static const struct opt opts[] = {
 	{ 0 }
 };
 
+static const struct cli_rule rules[] = {
+	{ .one_of = "text offsets count" },
+	{ "chunk", .excludes = "text offsets count append lines" },
+	{ "ids", .excludes = "offsets" },
+	{ "escape", .excludes = "ids offsets", .reason = "they need the text unchanged" },
+	{ "lines", .excludes = "append offsets" },
+	{ 0 }
+};
+
 static struct cli c = {
 	.program = "tok", .synopsis = "[options] MODEL [FILE ...] > ids",
-	.purpose = "text to ids; reads standard input if there is no FILE, or for -", .opts = opts
+	.purpose = "text to ids; reads standard input if there is no FILE, or for -", .opts = opts, .rules = rules
 };
 static struct why w;
 
@@ -77,16 +86,6 @@ static void take_options(void)
 		}
 	if (!c.argc)
 		cli_usage(&c, "no model (try --help)");
-	if (t.text + t.offsets + t.count > 1)
-		cli_usage(&c, "--text, --offsets and --count exclude each other");
-	if (t.chunk && (!tok_writes_frames(&t) || t.append || t.lines))
-		cli_usage(&c, "--chunk writes chunks: not with --text, --offsets, --count, -a or --lines");
-	if (t.decimal && t.offsets)
-		cli_usage(&c, "--ids and --offsets exclude each other");
-	if (t.escape && (t.decimal || t.offsets))
-		cli_usage(&c, "-e/--escape: not with --ids or --offsets, which need the text unchanged");
-	if (t.lines && (t.append || t.offsets))
-		cli_usage(&c, "--lines: not with -a/--append or --offsets");
 }
 
 static struct gguf *open_vocabulary(void)

@@ -20,8 +20,14 @@ static const struct opt opts[] = {
 	{ 0 }
 };
 
+static const struct cli_rule rules[] = {
+	{ .one_of = "check vocab template find" },
+	{ "json", .excludes = "check template" },
+	{ 0 }
+};
+
 static struct cli c = { .program = "gguf", .synopsis = "[options] MODEL | --find [NAME]",
-	.purpose = "what a model file holds", .opts = opts };
+	.purpose = "what a model file holds", .opts = opts, .rules = rules };
 static struct why w;
 
 /* Returns the action, or 0. *json: whether --json was given. */
@@ -34,12 +40,8 @@ static int read_options(int *json)
 	while ((o = cli_next(&c)))
 		if (o->letter == JSON)
 			*json = 1;
-		else if (action && action != o->letter)
-			cli_usage(&c, "--check, --vocab, --template and --find exclude each other");
 		else
 			action = o->letter;
-	if (*json && (action == CHECK || action == TEMPLATE))
-		cli_usage(&c, "--json: not with --check or --template");
 	if (c.argc != 1 && (action != FIND || c.argc))
 		cli_usage(&c, c.argc ? "more than one model (try --help)" : "no model (try --help)");
 	return action;

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "grow.h"
 #include "guard.h"
 #include "io.h"
+#include "llama_options.h"
 #include "out.h"
 #include "similar.h"
 #include "size.h"
@@ -237,61 +239,22 @@ static const struct opt *find(const struct cli *c, int letter, const char *s, si
 	return o;
 }
 
-/* Options that llama.cpp's users know by another name and that mean the same here. The first are whole words. */
-static const struct {
-	const char *alias, *name;
-} aliases[] = {
-	{ "-sys", "system" }, { "-cnv", "interactive" }, { "system-prompt", "system" },
-	{ "conversation", "interactive" }, { "predict", "n-predict" },
-	{ "temperature", "temp" }, { "typical-p", "typical" },
-	{ "top-n-sigma", "top-nsigma" }, { "sampling-seq", "sampler-seq" }, { "chat-template", "template" },
-	{ "chat-template-file", "template" }
-};
-
-/* The name of the option with the alias s[n], or NULL. */
-static const char *alias(const char *s, size_t n)
-{
-	for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-		if (strlen(aliases[i].alias) == n && !memcmp(aliases[i].alias, s, n))
-			return aliases[i].name;
-	return NULL;
-}
-
-/* Options of llama.cpp that do not exist here, and what to do instead. */
-static const struct {
-	const char *option, *instead;
-} foreign[] = {
-	{ "-hf", "download the file, and name it with -m" }, { "--hf-repo", "download the file, and name it with -m" },
-	{ "-ngl", "there is no GPU: leave it out" }, { "--n-gpu-layers", "there is no GPU: leave it out" },
-	{ "--gpu-layers", "there is no GPU: leave it out" }, { "-fa", "not needed: leave it out" },
-	{ "--flash-attn", "not needed: leave it out" }, { "--mlock", "not needed: leave it out" },
-	{ "--no-mmap", "not needed: leave it out" }, { "--jinja", "not needed: leave it out" },
-	{ "-no-cnv", "a prompt without --chat or -i is no conversation: leave it out" },
-	{ "--no-conversation", "a prompt without --chat or -i is no conversation: leave it out" },
-	{ "-st", "--chat with a prompt is a single turn" },
-	{ "--single-turn", "--chat with a prompt is a single turn" }, { "-sysf", "use --system \"$(cat FILE)\"" },
-	{ "--system-prompt-file", "use --system \"$(cat FILE)\"" }, { "-jf", "use --json-schema-file" },
-	{ "--reverse-prompt", "use --stop" }, { "--override-kv", "use --override (gen) or --set (fwd)" },
-	{ "-ctk", "use --kv-type" }, { "--cache-type-k", "use --kv-type" }, { "-ctv", "use --kv-type" },
-	{ "--cache-type-v", "use --kv-type" }, { "-md", "use --draft" }, { "--model-draft", "use --draft" },
-	{ "--prompt-cache", "use --kv" }, { "--keep", "the system message is always kept: leave it out" }
-};
-
-/* Exits if `option`, with its dashes, is one of them. */
-static void refuse_foreign(const struct cli *c, const char *option)
-{
-	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-		if (!strcmp(option, foreign[i].option))
-			cli_usage(c, "%s: %s", option, foreign[i].instead);
-}
-
-/* The option of the name s[n] or of such an alias. */
+/* The option of the name s[n], or of that name in llama.cpp. */
 static const struct opt *find_name(const struct cli *c, const char *s, size_t n)
 {
 	const struct opt *o = find(c, 0, s, n);
-	const char *name = o ? NULL : alias(s, n);
+	const char *name = o ? NULL : llama_options_name(s, n);
 
 	return name ? find(c, 0, name, strlen(name)) : o;
+}
+
+/* Exits if `option`, with its dashes, is one of llama.cpp that does not exist here. */
+static void refuse_foreign(const struct cli *c, const char *option)
+{
+	const char *instead = llama_options_instead(option);
+
+	if (instead)
+		cli_usage(c, "%s: %s", option, instead);
 }
 
 static _Noreturn void unknown(const struct cli *c, const char *s, size_t n)
@@ -369,7 +332,8 @@ static const struct opt *short_option(struct cli *c)
 	return o;
 }
 
-const struct opt *cli_next(struct cli *c)
+/* The next option, or NULL after the last. */
+static const struct opt *next_option(struct cli *c)
 {
 	char *word;
 
@@ -379,7 +343,7 @@ const struct opt *cli_next(struct cli *c)
 		return short_option(c);
 	while (c->at < c->argc) {
 		word = c->argv[c->at];
-		if (word[0] == '-' && word[1] && word[1] != '-' && alias(word, strlen(word))
+		if (word[0] == '-' && word[1] && word[1] != '-' && llama_options_name(word, strlen(word))
 		    && find_name(c, word, strlen(word))) {
 			c->at++;
 			return long_option(c, word);
@@ -403,6 +367,113 @@ const struct opt *cli_next(struct cli *c)
 		c->argv++;
 	c->argc = c->kept;
 	return NULL;
+}
+
+/* ---- rules ---- */
+
+/* A word of a rule: an option; `value` is NULL, or what its value begins with. */
+struct word {
+	const struct opt *o;
+	const char *value;
+	size_t n;               /* bytes of value */
+};
+
+/* The next word of a list; *at moves past it. 0: none left. */
+static int next_word(const struct cli *c, const char **at, struct word *word)
+{
+	size_t n = strcspn(*at += strspn(*at, " "), " "), name = strcspn(*at, " =");
+
+	if (!n)
+		return 0;
+	*word = (struct word){ .o = find(c, 0, *at, name) };
+	if (!word->o)
+		cli_die(c, "a rule names --%.*s, which is not an option", (int)name, *at);
+	if (name < n) {
+		word->value = *at + name + 1;
+		word->n = n - name - 1;
+	}
+	*at += n;
+	return 1;
+}
+
+/* How often it is given. */
+static size_t times(const struct cli *c, const struct word *word)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_given; i++)
+		n += c->given[i].o == word->o
+			&& (!word->n || !strncmp(c->given[i].value, word->value, word->n));
+	return n;
+}
+
+static struct spelling spell_word(const struct word *word)
+{
+	struct spelling sp = spell(word->o);
+	size_t n = strlen(sp.s);
+
+	if (word->n)
+		snprintf(sp.s + n, sizeof sp.s - n, " %.*s", (int)word->n, word->value);
+	return sp;
+}
+
+/* `of` is given, so none of the others may be. */
+static void exclude(const struct cli *c, const struct word *of, const char *others, const char *reason)
+{
+	struct word other;
+
+	while (next_word(c, &others, &other))
+		if (other.o != of->o && times(c, &other))
+			cli_usage(c, "%s and %s exclude each other%s%s", spell_word(of).s, spell_word(&other).s,
+				reason ? ": " : "", reason ? reason : "");
+}
+
+/* `of` is given, so one of the others must be. */
+static void require(const struct cli *c, const struct word *of, const char *others, const char *reason)
+{
+	char names[256] = "";
+	struct word other;
+	size_t n = 0;
+
+	while (next_word(c, &others, &other)) {
+		if (times(c, &other))
+			return;
+		n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " or " : "", spell_word(&other).s);
+	}
+	cli_usage(c, "%s requires %s%s%s", spell_word(of).s, names, reason ? ": " : "", reason ? reason : "");
+}
+
+static void check_rules(const struct cli *c)
+{
+	for (const struct cli_rule *rule = c->rules; rule && (rule->options || rule->one_of); rule++) {
+		const char *at = rule->one_of ? rule->one_of : rule->options;
+		struct word word;
+
+		while (next_word(c, &at, &word)) {
+			size_t n = times(c, &word);
+
+			if (n > 1 && rule->one_of && word.o->arg)
+				cli_usage(c, "%s: only once", spell_word(&word).s);
+			if (n && rule->requires)
+				require(c, &word, rule->requires, rule->reason);
+			else if (n)
+				exclude(c, &word, rule->one_of ? rule->one_of : rule->excludes, rule->reason);
+		}
+	}
+}
+
+const struct opt *cli_next(struct cli *c)
+{
+	const struct opt *o = next_option(c);
+
+	if (!o) {
+		check_rules(c);
+		return NULL;
+	}
+	if (c->n_given == c->room && grow(&c->given, &c->room, sizeof *c->given, 16))
+		cli_die(c, "out of memory");
+	c->given[c->n_given++] = (struct cli_given){ o, c->value };
+	return o;
 }
 
 /* ---- values ---- */

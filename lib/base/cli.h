@@ -28,6 +28,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { CLI_SHARED = 256, CLI_TABLES = 6 };
@@ -43,21 +44,42 @@ struct opt {
 	const char *help;       /* one line; each "\n" starts another, which is indented */
 };
 
+/* Which options exclude each other or require another, as names of options separated by spaces; NAME=TEXT is an option
+ * whose value begins with TEXT. A row of zeroes ends the table.
+ *
+ *	{ .one_of = "text offsets count" },                     at most one of these; with an argument, only once
+ *	{ "frames", .excludes = "generated suffix end" },       each of the first excludes each of the second
+ *	{ "ordered json", .requires = "lines" },                each of the first requires one of the second
+ */
+struct cli_rule {
+	const char *options, *excludes, *requires, *one_of;
+	const char *reason;     /* for the user, or NULL */
+};
+
+struct cli_given {              /* an option of the command line, and its value or NULL */
+	const struct opt *o;
+	const char *value;
+};
+
 struct cli {
 	const char *program;    /* set once; cli_die() and the rest print it */
 	const char *synopsis;   /* what follows the program's name */
 	const char *purpose;    /* half a line */
 	const struct opt *opts;
 	const struct opt *more[CLI_TABLES];     /* further tables, in the order of --help, or NULL */
+	const struct cli_rule *rules;           /* or NULL */
 	int argc;               /* main's; once cli_next() has returned NULL, argv[0 .. argc-1] are the operands */
 	char **argv;
 	const char *value;      /* the argument of the option just returned, or NULL */
+	struct cli_given *given;        /* [n_given]: the options so far; freed by nobody */
+	size_t n_given;
 	int trouble;            /* the status of cli_die(), as 2 of diff(1); 0: 1 */
-	int at, in, kept;       /* private: word, letter in it, operands so far */
+	int at, in, kept;       /* private: word, letter in it, operands so far; of `given` */
+	size_t room;
 };
 
-/* The next option, or NULL after the last one. An unknown option or a missing argument ends the program with status
- * 2. */
+/* The next option, or NULL after the last one. An unknown option, a missing argument or a broken rule ends the program
+ * with status 2. */
 const struct opt *cli_next(struct cli *c);
 
 /* The value of the option just returned, as a number in [low, high]; anything else (empty, trailing characters,
