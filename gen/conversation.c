@@ -41,7 +41,7 @@ static int make_room(struct loop *l, struct why *w)
 	struct ids all = { 0 };
 	size_t keep, n;
 	const struct stage *sample = &v->q->stage[SAMPLE];
-	int grammar = asked(v->q, GRAMMAR) || stage_option(sample, "--grammar")
+	int grammar = v->q->grammar || stage_option(sample, "--grammar")
 		|| stage_option(sample, "--grammar-file");
 	int status = grammar ? 0 : layout_drop(v, said->n, w);
 
@@ -192,9 +192,9 @@ static int write_report(const struct conversation *v, const struct result *r, co
 	if (v->full)
 		console_say("the context of %" PRId32 " tokens is full (-c): the answer ends here",
 			v->l->card.n_ctx);
-	if (asked(v->q, VERBOSE) && r->ids.n)
+	if (v->q->verbose && r->ids.n)
 		report(v->q, v->l, r);
-	return asked(v->q, JSON) ? report_json(v->q, r, text, w) : 0;
+	return v->q->json ? report_json(v->q, r, text, w) : 0;
 }
 
 /* ---- an answer on the terminal ---- */
@@ -267,7 +267,7 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	failed = take(v, line, n, &keep, w);
 	if (!failed)
 		failed = answer(v, keep, &text, w);
-	if (failed >= 0 && asked(v->q, EDITED))
+	if (failed >= 0 && v->q->edited)
 		failed = finish_showing(v, w);
 	if (failed < 0 && l->gone)
 		why(w, "%s ended before the conversation did", l->gone & LOOP_COPY ? "detok" : "sample");
@@ -333,7 +333,7 @@ static void greet(const struct request *q)
 	for (i = 0; i < name.n && n < NAME_MOST; i += used)
 		n += quote_next(name.s + i, name.n - i, 0, shown + n, &used);
 	console_say("%.*s%s; %s", (int)n, shown, i < name.n ? "..." : "",
-		asked(q, EDITED) ? "/help lists the commands" : "^D ends the conversation");
+		q->edited ? "/help lists the commands" : "^D ends the conversation");
 	gguf_close(g);
 }
 
@@ -346,7 +346,7 @@ static int take_turns(struct conversation *v, struct why *w)
 	size_t n;
 
 	while ((status = console_turn(&line, &n, w)) > 0) {
-		answer = asked(v->q, EDITED) ? command(v, line, n, w) : COMMAND_NONE;
+		answer = v->q->edited ? command(v, line, n, w) : COMMAND_NONE;
 		if (answer == COMMAND_BYE || answer == COMMAND_FAILED)
 			return answer == COMMAND_BYE ? 0 : -1;
 		if (answer == COMMAND_TURN && turn(v, v->again.p ? v->again.p : "", v->again.n, w))
@@ -367,14 +367,14 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 
 	current = &v;
 	if (!status && !(status = kept_load(&v, w)))
-		status = asked(q, EDITED) ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
+		status = q->edited ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
 	l->turns = 1;
 	l->idle = idle;
 	l->make_room = make_room;
-	l->cancelled = asked(q, INTERACTIVE) ? console_cancelled : NULL;
-	if (!status && asked(q, INTERACTIVE) && !(status = await_model(&v, w)))
+	l->cancelled = q->interactive ? console_cancelled : NULL;
+	if (!status && q->interactive && !(status = await_model(&v, w)))
 		greet(q);
-	if (!status && !(status = console_open(q->prompt, q->prompt_n, asked(q, INTERACTIVE), asked(q, EDITED)
+	if (!status && !(status = console_open(q->prompt, q->prompt_n, q->interactive, q->edited
 	    ? command_completions : NULL, w)))
 		status = take_turns(&v, w);
 	console_close();
@@ -383,5 +383,5 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	history_free(&v.history);
 	free(v.kept.id);
 	messages_close(&v.messages);
-	return !status && v.refused && !asked(q, INTERACTIVE) ? 1 : status;
+	return !status && v.refused && !q->interactive ? 1 : status;
 }

@@ -6,7 +6,7 @@
 #define CONVERSATION_H
 
 #include "lib/base/arena.h"
-#include "gen.h"
+#include "request.h"
 #include "history.h"
 #include "loop.h"
 #include "messages.h"

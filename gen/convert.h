@@ -3,7 +3,7 @@
 #ifndef CONVERT_H
 #define CONVERT_H
 
-#include "gen.h"
+#include "request.h"
 #include "lib/base/bytes.h"
 #include "lib/stream/ids.h"
 #include "messages.h"

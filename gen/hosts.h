@@ -3,7 +3,7 @@
 #ifndef HOSTS_H
 #define HOSTS_H
 
-#include "gen.h"
+#include "request.h"
 
 /* Returns 0 if the list is valid: at most HOSTS_MAX hosts, whose layers follow each other from 0 on, and none of them
  * twice if their state is `kept`; otherwise -1 with a reason. */

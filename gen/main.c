@@ -16,6 +16,7 @@
 #include "lib/base/slurp.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/sampler/opts.h"
+#include "arguments.h"
 #include "console.h"
 #include "convert.h"
 #include "conversation.h"
@@ -32,7 +33,7 @@ static struct request q;
 /* Stops the stages before gen ends. */
 static void on_signal(int sig)
 {
-	int before = errno, over = sig != SIGINT || !asked(&q, INTERACTIVE) || !console_interrupt();
+	int before = errno, over = sig != SIGINT || !q.interactive || !console_interrupt();
 
 	if (!over && console_ended())
 		stages_kill(q.stage, STAGES);
@@ -56,11 +57,11 @@ static void take_signals(void)
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);
-	if (asked(&q, EDITED))
+	if (q.edited)
 		for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 			sigaction(others[i], &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	if (asked(&q, INTERACTIVE))
+	if (q.interactive)
 		stages_block_interrupts();
 }
 
@@ -70,10 +71,12 @@ static void set_loop(struct loop *l, struct draft *draft)
 	const struct stage *feed = &q.stage[FEED];
 	static char fifo[] = "ids";
 	char **argv = calloc(feed->n + 2, sizeof *argv);
-	struct cli c = { .program = "gen", .opts = feed_opts, .argc = (int)feed->n + 1, .argv = argv };
+	static struct cli c = { .program = "gen", .opts = feed_opts };
 
 	if (!argv)
 		cli_die(&c, "out of memory");
+	c.argc = (int)feed->n + 1;
+	c.argv = argv;
 	memcpy(argv, feed->argv, feed->n * sizeof *argv);
 	argv[feed->n] = fifo;
 	feed_options(l, draft, &q.stage[DRAFT], &c);
@@ -92,9 +95,9 @@ struct capture {
 
 static int open_capture(struct capture *capture, struct why *w)
 {
-	if (asked(&q, JSON) && !asked(&q, LINES) && (capture->text = stage_file(w)) < 0)
+	if (q.json && !q.listed && (capture->text = stage_file(w)) < 0)
 		return -1;
-	if (!(q.facts & (RANKED | STOPPED)) || q.facts & (LINES | COLOURED | OWN_DETOK))
+	if ((!q.best_of && !q.stop) || q.listed || q.color || q.stage[DETOK].shell)
 		return 0;
 	if ((capture->ends = stage_file(w)) < 0)
 		return -1;
@@ -136,7 +139,7 @@ static int write_reports(const struct capture *capture, const struct loop *l, co
 	struct bytes text = { .limit = TEXT_MAX };
 	int failed = 0;
 
-	if (asked(&q, VERBOSE) && r->ids.n)
+	if (q.verbose && r->ids.n)
 		report(&q, l, r);
 	if (capture->text && whole) {
 		failed = stage_rewind(capture->text, w) || slurp_fd(capture->text, "temporary file", &text, w);
@@ -161,10 +164,10 @@ static int has_limit(void)
 /* The exit status of a complete text: 3, with a line on stderr, if a full context has ended it before -n. */
 static int full_status(const struct loop *l, const struct result *r)
 {
-	int several = (q.facts & (LINES | ALL)) != 0;
+	int several = q.listed || q.all;
 	size_t full = several ? l->full : r->reason == FRAME_END_CONTEXT;
 
-	if (!full || l->gone || asked(&q, CONVERSATION) || !has_limit())
+	if (!full || l->gone || q.conversation || !has_limit())
 		return 0;
 	fprintf(stderr, "gen: the context of %" PRId32 " tokens is full (-c): ", l->card.n_ctx);
 	if (several)
@@ -198,7 +201,7 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 	static struct ids kept;
 	int text = -1, failed = 0;
 
-	if (asked(&q, KEPT))
+	if (q.kv)
 		convert_kept(&q, &kept);
 	/* where nothing is kept, the prompt begins a text */
 	if (q.append && !kept.n)
@@ -249,7 +252,7 @@ static int reader_is_gone(void)
  * Returns 0, or -1 with a reason in case there is none, because it has only closed its output. */
 static int find_early(const struct loop *l, int status, struct why *w)
 {
-	int lost = !status && !l->whole && !asked(&q, CONVERSATION);
+	int lost = !status && !l->whole && !q.conversation;
 
 	if (l->gone ? l->gone != LOOP_OUT : !lost)
 		return 0;
@@ -260,7 +263,7 @@ static int find_early(const struct loop *l, int status, struct why *w)
 /* Whether a stop string has ended each text. sample does not know of that, and may have gone on to -n. */
 static int ended_by_stop(const struct result *results)
 {
-	int ended = !asked(&q, LINES);
+	int ended = !q.listed;
 
 	for (int i = 0; i < q.texts && ended; i++)
 		ended = results[i].reason == FRAME_END_STOP;
@@ -287,14 +290,14 @@ static int run(void)
 	l.r = q.lines ? NULL : results;
 	for (int i = 0; i < q.texts; i++)
 		results[i].begin = clock_now();
-	l.logprobs = asked(&q, LOGPROBS);
+	l.logprobs = q.logprobs;
 	l.idle = l.r ? report_wait : NULL;
 	take_signals();
 	setenv("LMPIPE_ERROR_PREFIX", "gen: ", 1);
 	if (l.idle && report_progress(&q, &ours))
 		status = -1;
 	else
-		status = asked(&q, CONVERSATION) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
+		status = q.conversation ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
 	draft_close(&draft);
 	if (find_early(&l, status, &ours))
 		status = -1;
@@ -304,10 +307,10 @@ static int run(void)
 		/* another failure takes precedence */
 		q.stage[SAMPLE].status = 0;
 		failed = stages_wait(q.stage, KV, 0, &its);
-		cut = failed < 0 && !asked(&q, INTERACTIVE) && !ended_by_stop(results);
+		cut = failed < 0 && !q.interactive && !ended_by_stop(results);
 	}
 	if (!(r = printed(&capture, results, &ours))
-	    || (!asked(&q, CONVERSATION) && write_reports(&capture, &l, r, failed < 0 && !status, &ours)))
+	    || (!q.conversation && write_reports(&capture, &l, r, failed < 0 && !status, &ours)))
 		status = -1;
 	if (failed < 0 && !cut && !status)
 		status = full_status(&l, r);
@@ -329,12 +332,16 @@ int main(int argc, char **argv)
 {
 	static struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)",
 		.purpose = "text from a prompt: the loop of tok, fwd, sample and detok", .opts = prompt_opts,
-		.more = { chat_opts, model_opts, fwd_opts, pipeline_opts, sampler_opts, schema_opts } };
+		.more = { chat_opts, model_opts, fwd_opts, pipeline_opts, sampler_opts, schema_opts },
+		.rules = option_rules };
 	int status = 0;
+	struct why w;
 
 	cli_start(&c, argc, argv);
 	options(&q, &c);
-	if (asked(&q, PRINT))
+	if (arguments(&q, argv[0], &w))
+		cli_die(&c, "%s", w.text);
+	if (q.print_pipeline)
 		pipeline_print(&q);
 	else
 		status = run();

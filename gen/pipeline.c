@@ -44,21 +44,21 @@ int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 	/* fwd first, because it takes longest to start */
 	static const struct { enum stage_number from, to; } order[] = { { FWD, FWD_LAST }, { PROMPT, TOK },
 		{ SAMPLE, STOPS }, { BEST, DETOK } };
-	int in[STAGES], out[STAGES], fd[2], last = 0, status = make_grammar(q, w);
+	int in[STAGES], out[STAGES], fd[2], last = -1, status = make_grammar(q, w);
 
 	for (int i = 0; i < STAGES; i++)
 		in[i] = out[i] = -1;
 	for (int i = PROMPT; i <= DETOK; i++) {
 		if (!q->stage[i].n)
 			continue;
-		if (last && !status && !(status = stage_pipe(fd, w))) {
+		if (last >= 0 && !status && !(status = stage_pipe(fd, w))) {
 			out[last] = fd[1];
 			in[i] = fd[0];
 		}
 		last = i;
 	}
 	out[last] = text;
-	if (asked(q, EDITED) && !status && (logits = fcntl(in[SAMPLE], F_DUPFD_CLOEXEC, 3)) < 0)
+	if (q->edited && !status && (logits = fcntl(in[SAMPLE], F_DUPFD_CLOEXEC, 3)) < 0)
 		status = why(w, "standard input of sample: %s", strerror(errno));
 	l->out = out[FEED];
 	l->copy = out[TEE];

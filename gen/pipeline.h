@@ -3,14 +3,14 @@
 #ifndef PIPELINE_H
 #define PIPELINE_H
 
-#include "gen.h"
+#include "request.h"
 #include "loop.h"
 
 /* Starts q's stages, with `text` as the standard output of the last (-1: gen's own). Stores gen's ends of the pipes in
  * *l: `in`, `out`, `back`, `copy`. Returns -1 with a reason; some stages may then be running. */
 int pipeline_start(struct request *q, struct loop *l, int text, struct why *w);
 
-/* Between two turns, if asked(q, EDITED): restarts sample with its current options; it continues with the stream where
+/* Between two turns, if q->edited: restarts sample with its current options; it continues with the stream where
  * the old one stopped. Returns -1 with a reason on failure. */
 int pipeline_restart(struct request *q, struct loop *l, struct why *w);
 

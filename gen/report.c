@@ -211,7 +211,7 @@ int report_json(const struct request *q, const struct result *r, const struct by
 	put_real(&to, "ids_per_second", t.rate);
 	json_close(&to, '}');
 	put_integer(&to, "forward_passes", (int64_t)r->passes);
-	put_integer(&to, "peak_memory", asked(q, CONVERSATION) ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
+	put_integer(&to, "peak_memory", q->conversation ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
 	json_close(&to, '}');
 	out_char('\n');
 	return out_flush(w);

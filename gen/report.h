@@ -3,7 +3,7 @@
 #define REPORT_H
 
 #include "lib/base/bytes.h"
-#include "gen.h"
+#include "request.h"
 #include "loop.h"
 
 /* loop->idle(): from one second after the start of the result on, shows on a terminal how much of the prompt is
