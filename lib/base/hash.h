@@ -43,11 +43,11 @@ static inline uint64_t hash_first(const void *s, size_t n)
 /* Of a text whose first and last 8 bytes are these, or both times all of fewer. */
 static inline uint64_t hash_between(const unsigned char *s, size_t n, uint64_t first, uint64_t last)
 {
-	uint64_t h = hash_add(n, first);
+	uint64_t h = (first + n) * UINT64_C(0xbf58476d1ce4e5b9) & -(uint64_t)(n > 8);
 
 	for (size_t i = 8; i + 8 < n; i += 8)
 		h = hash_add(h, le64(s + i));
-	return hash_add(h, last);
+	return hash_add(0, h + last);
 }
 
 static inline uint64_t hash_text(const void *s, size_t n)

@@ -38,8 +38,6 @@ struct gguf_value {
 	uint64_t n;             /* elements of an array, 1 otherwise */
 	const unsigned char *data;      /* the value, or the first element of an array, as in the file; unaligned */
 	const unsigned char *end;       /* first byte after it */
-	/* Of an array of strings: whether each has a space between its first and last bytes, as BPE's merges do. */
-	int spaced;
 	int *asked;             /* private */
 };
 

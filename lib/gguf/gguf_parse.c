@@ -116,40 +116,6 @@ static const unsigned char value_size[] = {     /* by enum gguf_type; 0: of no f
 	[GGUF_BOOL] = 1, [GGUF_STRING] = 0, [GGUF_ARRAY] = 0, [GGUF_U64] = 8, [GGUF_I64] = 8, [GGUF_F64] = 8
 };
 
-/* Not 0 if one of the 8 bytes at p is a space. */
-static inline uint64_t spaces(const unsigned char *p)
-{
-	const uint64_t ones = UINT64_MAX / 255;
-	uint64_t x = le64(p) ^ ' ' * ones;
-
-	return (x - ones) & ~x & ones << 7;
-}
-
-/* Whether s has a space between its first and last bytes. A quarter of a million strings take a branch each, so the
- * last 16 bytes before the last one are looked at together. Before a short string they reach into the length before it,
- * which has no space then. */
-static inline int is_spaced(struct gguf_string s)
-{
-	const unsigned char *last;
-
-	if (s.n < 3)
-		return 0;
-	last = (const unsigned char *)s.s + s.n - 1;
-	if (*s.s != ' ' && spaces(last - 8) | (spaces(last - 16) & -(uint64_t)(s.n > 9)))
-		return 1;
-	return memchr(s.s + 1, ' ', s.n - 2) != NULL;
-}
-
-static void take_strings(struct input *c, struct gguf_value *v)
-{
-	v->spaced = 1;
-	for (uint64_t i = 0; i < v->n && !c->ended; i++) {
-		struct gguf_string s = take_string(c);
-
-		v->spaced = v->spaced && is_spaced(s);
-	}
-}
-
 /* Reads what follows the key. */
 static int take_value(struct input *c, struct gguf_value *v, struct why *w)
 {
@@ -171,7 +137,8 @@ static int take_value(struct input *c, struct gguf_value *v, struct why *w)
 	else if (v->of != GGUF_STRING)
 		take(c, v->n > left(c) ? UINT64_MAX : v->n * value_size[v->of]);
 	else
-		take_strings(c, v);
+		for (uint64_t i = 0; i < v->n && !c->ended; i++)
+			take_string(c);
 	v->end = c->p;
 	return c->ended ? why(w, "goes " TRUNCATED) : 0;
 }

@@ -16,39 +16,62 @@ struct filter {
 	uint64_t mask;
 };
 
+static inline uint64_t bits_of(uint64_t h)
+{
+	return (uint64_t)1 << (h & 63) | (uint64_t)1 << (h >> 6 & 63) | (uint64_t)1 << (h >> 12 & 63);
+}
+
+static inline uint64_t *word_of(const struct filter *f, uint64_t h)
+{
+	return &f->words[h >> 18 & f->mask];
+}
+
 /* s[n], n > 0, is in the file, or 8 bytes into other memory. */
-static uint64_t *word_of(const struct filter *f, const char *s, size_t n, uint64_t *bits)
+static inline void add(struct filter *f, const char *s, size_t n)
 {
 	uint64_t h = hash_text_inside(s, n);
 
-	*bits = (uint64_t)1 << (h >> 58) | (uint64_t)1 << (h >> 52 & 63) | (uint64_t)1 << (h >> 46 & 63);
-	return &f->words[h >> 22 & f->mask];
+	*word_of(f, h) |= bits_of(h);
 }
 
-static void add(struct filter *f, const char *s, size_t n)
+static inline int has(const struct filter *f, uint64_t h)
 {
-	uint64_t bits, *word = word_of(f, s, n, &bits);
-
-	*word |= bits;
+	return !(bits_of(h) & ~*word_of(f, h));
 }
 
-static int knows(const struct filter *f, struct gguf_string half)
+static inline int knows(const struct filter *f, struct gguf_string half)
 {
-	uint64_t bits, *word = word_of(f, half.s, half.n, &bits);
-
-	return (*word & bits) == bits || unicode_length((unsigned char)*half.s) >= half.n;
+	return has(f, hash_text_inside(half.s, half.n)) || unicode_length((unsigned char)*half.s) >= half.n;
 }
 
-/* Divides a merge at its first space after the first byte. The list is known to have such merges only, but the file may
- * change. */
-static int halve(struct gguf_string merge, struct gguf_string half[2])
+/* The high bit of the first byte of w that is a space, perhaps with bits of bytes after it; 0 if there is none. */
+static inline uint64_t spaces(uint64_t w)
 {
-	const char *space = merge.n < 3 ? NULL : memchr(merge.s + 1, ' ', merge.n - 2);
+	const uint64_t ones = UINT64_MAX / 255;
 
+	w ^= ' ' * ones;
+	return (w - ones) & ~w & ones << 7;
+}
+
+/* Divides a merge at its first space after the first byte. -1 if there is none before the last byte. A space among the
+ * first 17 bytes, and most are, is found without a branch. end: of the file. */
+static inline int halve(struct gguf_string merge, const unsigned char *end, struct gguf_string half[2])
+{
+	const unsigned char *s = (const unsigned char *)merge.s, *space = NULL;
+	uint64_t near, far;
+
+	if (end - s > 16) {
+		near = spaces(le64(s + 1));
+		far = spaces(le64(s + 9));
+		if (near | far)
+			space = s + (near ? 1 : 9) + (size_t)__builtin_ctzll(near ? near : far) / 8;
+	}
 	if (!space)
+		space = merge.n < 3 ? NULL : memchr(s + 1, ' ', merge.n - 2);
+	if (!space || (size_t)(space - s) + 1 >= merge.n)
 		return -1;
-	half[0] = (struct gguf_string){ merge.s, (size_t)(space - merge.s) };
-	half[1] = (struct gguf_string){ space + 1, merge.n - half[0].n - 1 };
+	half[0] = (struct gguf_string){ merge.s, (size_t)(space - s) };
+	half[1] = (struct gguf_string){ (const char *)space + 1, merge.n - half[0].n - 1 };
 	return 0;
 }
 
@@ -81,7 +104,7 @@ static int add_made(struct filter *f, const struct gguf_value *merges, struct wh
 	if (!memory)
 		return why(w, "out of memory");
 	for (uint64_t i = 0; i < merges->n; i++) {
-		if (halve(gguf_next_string(merges, &at), half))
+		if (halve(gguf_next_string(merges, &at), merges->end, half))
 			continue;
 		memcpy(made, half[0].s, half[0].n);
 		memcpy(made + half[0].n, half[1].s, half[1].n);
@@ -91,15 +114,17 @@ static int add_made(struct filter *f, const struct gguf_value *merges, struct wh
 	return 0;
 }
 
-static int check_halves(struct filter *f, const struct gguf_value *merges, struct why *w)
+static int check(struct filter *f, const struct gguf_value *merges, struct why *w)
 {
 	const unsigned char *at = merges->data;
-	struct gguf_string half[2];
 	int knows_made = 0;
 
 	for (uint64_t i = 0; i < merges->n; i++) {
-		if (halve(gguf_next_string(merges, &at), half))
-			continue;
+		struct gguf_string s = gguf_next_string(merges, &at), half[2];
+
+		if (halve(s, merges->end, half))
+			return why(w, "tokenizer.ggml.merges: number %" PRIu64 ": \"%.*s\" is not a pair separated "
+				"by a space", i, GGUF_SHOWN(s));
 		for (int k = 0; k < 2; k++) {
 			if (knows(f, half[k]))
 				continue;
@@ -109,21 +134,6 @@ static int check_halves(struct filter *f, const struct gguf_value *merges, struc
 				return why(w, "tokenizer.ggml.merges: number %" PRIu64 ": \"%.*s\" is not a token, and "
 					"no merge makes it", i, GGUF_SHOWN(half[k]));
 		}
-	}
-	return 0;
-}
-
-static int check_spaces(const struct gguf_value *merges, struct why *w)
-{
-	const unsigned char *at = merges->data;
-	struct gguf_string half[2];
-
-	for (uint64_t i = 0; !merges->spaced && i < merges->n; i++) {
-		struct gguf_string s = gguf_next_string(merges, &at);
-
-		if (halve(s, half))
-			return why(w, "tokenizer.ggml.merges: number %" PRIu64 ": \"%.*s\" is not a pair separated "
-				"by a space", i, GGUF_SHOWN(s));
 	}
 	return 0;
 }
@@ -139,7 +149,7 @@ int merges_read(struct vocab *v, struct why *w)
 		return 0;
 	if (!found)
 		return why(w, "tokenizer.ggml.merges: missing");
-	status = check_spaces(v->merges, w) || add_tokens(&f, &v->tokens, w) || check_halves(&f, v->merges, w) ? -1 : 0;
+	status = add_tokens(&f, &v->tokens, w) || check(&f, v->merges, w) ? -1 : 0;
 	free(f.words);
 	return status;
 }
