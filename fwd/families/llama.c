@@ -74,7 +74,7 @@ static int graniteswitch(struct model *m, struct why *w)
 	    || read_ids(m, "adapters.token_ids_activate", a->id, w) < 0
 	    || read_ids(m, "adapters.token_ids_substitute", a->substitute, w) < 0)
 		return -1;
-	a->other = rope_exp(-2 * gain);
+	a->other = fmath_exp_double(-2 * gain);
 	return 0;
 }
 
@@ -176,7 +176,7 @@ static int hunyuan(struct model *m, struct why *w)
 	if (key_real(m, "rope.scaling.alpha", 0, 1e9, &alpha, w) < 0)
 		return -1;
 	if (alpha > 0)
-		m->rope.base *= dim > 2 ? rope_exp(dim / (dim - 2) * fmath_log(alpha)) : (double)INFINITY;
+		m->rope.base *= dim > 2 ? fmath_exp_double(dim / (dim - 2) * fmath_log(alpha)) : (double)INFINITY;
 	if (!(m->rope.base >= 1.0001 && m->rope.base <= 1e15))
 		return why(w, "%s: %g: a base of %g", key_name(m, "rope.scaling.alpha").s, alpha, m->rope.base);
 	return 0;
@@ -322,7 +322,7 @@ static int deci(struct model *m, struct why *w)
 
 static float softplus(float x)
 {
-	return x > 20 ? x : (float)fmath_log(1 + rope_exp((double)x));
+	return x > 20 ? x : (float)fmath_log(1 + fmath_exp_double((double)x));
 }
 
 /* Apertus (Swiss AI 2025): xIELU, with parameters for each layer. */

@@ -1,7 +1,7 @@
 /* exp: e^x for the kernels, and silu, tanh and gelu, which are made of it; defined by fma, additions, multiplications
  * and powers of two alone, so that every machine and every vector unit gives the same bits. This code is the
- * definition: elementwise.h says the same in sixteen lanes. (lib/fmath has one of its own for the sampler, which
- * does without fma and takes x <= 0 only.) */
+ * definition: elementwise.h says the same in sixteen lanes. (lib/base/fmath.h has one of its own for the sampler,
+ * which does without fma and takes x <= 0 only.) */
 #ifndef EXP_H
 #define EXP_H
 

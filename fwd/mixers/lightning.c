@@ -13,7 +13,7 @@ static const float *decays(struct builder *b, size_t heads)
 	float *to = build_allocate(b, heads * sizeof *to);
 
 	for (size_t h = 0; to && h < heads; h++)
-		to[h] = (float)(-share * rope_exp(-8 * (double)(h + 1) / (double)heads * fmath_log(2)));
+		to[h] = (float)(-share * fmath_exp_double(-8 * (double)(h + 1) / (double)heads * fmath_log(2)));
 	return to;
 }
 

@@ -377,7 +377,7 @@ int layers_limit(struct model *m, struct why *w)
 /* Limits the gate to `most`: as silu is monotonic there, that limits act to silu(most). */
 static struct glu_limit limit_gate(float most)
 {
-	return (struct glu_limit){ .act = (float)((double)most / (1 + rope_exp(-(double)most))), .up = most };
+	return (struct glu_limit){ .act = (float)((double)most / (1 + fmath_exp_double(-(double)most))), .up = most };
 }
 
 int layers_limit_gates(struct model *m, float otherwise, struct why *w)
@@ -413,7 +413,7 @@ int layers_alibi(struct model *m, float most, struct why *w)
 	for (size_t h = 0; h < heads; h++) {
 		double step = h < whole ? (double)(h + 1) : (double)(2 * (h - whole) + 1) / 2;
 
-		slope[h] = (float)rope_exp(-step * (double)most / (double)whole * fmath_log(2));
+		slope[h] = (float)fmath_exp_double(-step * (double)most / (double)whole * fmath_log(2));
 	}
 	for (size_t il = 0; il < m->n_layer; il++) {
 		m->layer[il].slope = slope;

@@ -10,17 +10,6 @@
 
 static const double PI = 0x1.921fb54442d18p+1;
 
-double rope_exp(double x)
-{
-	const double log2_e = 0x1.71547652b82fep+0, ln2_high = 0x1.62e42fefa39efp-1, ln2_low = 0x1.abc9e3b39803fp-56;
-	double n = floor(x * log2_e + 0.5), r = fma(-n, ln2_low, fma(-n, ln2_high, x)), y = 1;
-
-	/* |r| <= ln(2)/2: the 14th term of the series is below 2^-57 */
-	for (int i = 14; i > 0; i--)
-		y = y * r / i + 1;
-	return ldexp(y, (int)n);
-}
-
 void rope_sincos(double x, double *sine, double *cosine)
 {
 	const double two_over_pi = 0x1.45f306dc9c883p-1, half_pi_high = 0x1.921fb54442d18p+0;
@@ -68,7 +57,7 @@ const float *rope_factors(const struct rope_spec *spec, size_t n_ctx)
 
 static double frequency(const struct rope_spec *spec, size_t i, const float *factors)
 {
-	double f = rope_exp(-2 * (double)i / (double)spec->n_rot * fmath_log(spec->base)), k;
+	double f = fmath_exp_double(-2 * (double)i / (double)spec->n_rot * fmath_log(spec->base)), k;
 
 	if (factors)
 		f /= (double)factors[i];

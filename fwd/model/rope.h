@@ -49,9 +49,7 @@ const float *rope_factors(const struct rope_spec *spec, size_t n_ctx);
 /* Fills row `row` of cos and sin for position pos. */
 void rope_position(struct rope *r, size_t row, size_t pos);
 
-/* sin x and cos x for 0 <= x <= ROPE_ANGLE_MAX, with an error below 2 ulp of 1; e^x for -700 <= x <= 700, below 4
- * ulp. */
+/* sin x and cos x for 0 <= x <= ROPE_ANGLE_MAX, with an error below 2 ulp of 1. */
 void rope_sincos(double x, double *sine, double *cosine);
-double rope_exp(double x);
 
 #endif

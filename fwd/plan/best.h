@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* Chooses the `best` < n items with the largest scores; item i has score[i / each]. Ties are resolved as
- * std::partial_sort of GNU's C++ library does, because llama.cpp's logits depend on it. */
+ * std::partial_sort of GNU's C++ library does, because llama.cpp's logits depend on it;
+ * topk.h of lib/sampler, where the lowest index wins, cannot take its place. */
 struct best {
 	const float *score;
 	size_t each, n, best;

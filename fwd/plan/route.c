@@ -33,7 +33,8 @@ static float best_two(const float *v, size_t n)
 	return n > 1 ? first + second : first;
 }
 
-/* to[best] = the indexes of the `best` largest of v[n], largest first. Ties go to the lowest index. */
+/* to[best] = the indexes of the `best` largest of v[n], largest first. Ties go to the lowest index.
+ * Insertion, because both numbers are small: topk_sorted() would need scratch memory and leaves out −infinity. */
 static void largest(const float *v, size_t n, uint16_t *to, size_t best)
 {
 	size_t found = 0;

@@ -98,7 +98,19 @@ double fmath_log(double x)
 	return (double)e * 0x1.62e42fefa3800p-1 + ((double)e * 0x1.ef35793c76730p-45 + 2 * (s + s * y));
 }
 
-/* e^x for |x| < 710: 2^n·e^r as in exp_minus(); 13 terms of the series leave less than 2^-57. */
+double fmath_exp_double(double x)
+{
+	const double log2_e = 0x1.71547652b82fep+0, ln2_high = 0x1.62e42fefa39efp-1, ln2_low = 0x1.abc9e3b39803fp-56;
+	double n = floor(x * log2_e + 0.5), r = fma(-n, ln2_low, fma(-n, ln2_high, x)), y = 1;
+
+	/* |r| <= ln(2)/2: the 14th term of the series is below 2^-57 */
+	for (int i = 14; i > 0; i--)
+		y = y * r / i + 1;
+	return ldexp(y, (int)n);
+}
+
+/* e^x for |x| < 710: 2^n·e^r as in exp_minus(); 13 terms of the series leave less than 2^-57. Only for fmath_pow(), on
+ * whose bits sampled ids depend: those of fmath_exp_double() differ in the last one for 1 x of 500. */
 static double exp_double(double x)
 {
 	const double round = 0x1.8p52;

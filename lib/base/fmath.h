@@ -1,6 +1,6 @@
-/* fmath: exponential and logarithm for everything that decides an id. They use only additions, multiplications and
- * divisions, so that every machine draws the same; libm's results differ in the last bit from one library to the
- * next. */
+/* fmath: exponential and logarithm for everything that decides an id, and for constants of a model. They use only
+ * operations that are correctly rounded by definition, so that every machine draws the same; libm's results differ in
+ * the last bit from one library to the next. */
 #ifndef FMATH_H
 #define FMATH_H
 
@@ -26,6 +26,9 @@ float fmath_exp(float x);
  * mod 16), closed by the tree v[i] += v[i+8], 4, 2, 1, and added in order as doubles; elements past the last block of
  * 16 follow one by one. p may be x. */
 double fmath_softmax(const float *x, float max, float *p, size_t n);
+
+/* e^x for -709 <= x <= 709, within 4 units in the last place of a double. */
+double fmath_exp_double(double x);
 
 /* ln x for a positive finite x, within 2 units in the last place. */
 double fmath_log(double x);
