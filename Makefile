@@ -74,7 +74,7 @@ FWD = engine settings supported input question batch answers hidden texts chain 
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
 	measure/dump measure/compare measure/report
 TOK = main encode document prompts
-SAMPLE = main options session generation pick canvas pieces constraint trace
+SAMPLE = main options session generation pick canvas pieces after constraint trace
 LISTING = listing listing_lines listing_csv
 RENDER = render render_text render_page render_bars render_stop
 SCORE = main settings figures score_listing perplexity against question items choices scorer

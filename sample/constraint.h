@@ -8,12 +8,14 @@
 
 #include "lib/base/why.h"
 #include "lib/stream/frame.h"
+#include "after.h"
 #include "pieces.h"
 
 struct grammar_source {
 	const char *option;     /* its name, for messages; NULL: none */
 	const char *value;      /* a text, or a file's name */
 	int is_file;
+	struct after after;     /* texts that the grammar waits for; n 0: it binds from the start */
 };
 
 struct constraint;
@@ -37,15 +39,15 @@ struct constraint *constraint_fork(const struct constraint *c, struct why *w);
 /* Begins another text. */
 int constraint_restart(struct constraint *c, struct why *w);
 
-/* Sets the logits of all ids that are not allowed at this position to -infinity. -1: none is allowed, or the
- * grammar is too ambiguous. */
+/* Sets the logits of all ids that are not allowed at this position to -infinity: of a grammar that still waits, those
+ * that end its wait and continue with what it does not allow. -1: none is allowed, or the grammar is too ambiguous. */
 int constraint_apply(struct constraint *c, uint32_t position, float *row, struct why *w);
 
 /* Appends the id, which is at the position that was masked last. */
 int constraint_accept(struct constraint *c, uint32_t position, int32_t id, struct why *w);
 
-/* constraint_may_end(): whether the text may end here or has ended. constraint_must_end(): whether nothing but an end
- * may follow. */
+/* constraint_may_end(): whether the text may end here or has ended; while the grammar waits it may end anywhere.
+ * constraint_must_end(): whether nothing but an end may follow. */
 int constraint_may_end(const struct constraint *c);
 int constraint_must_end(const struct constraint *c);
 

@@ -32,6 +32,7 @@ const struct opt options_table[] = {
 const struct cli_rule options_rules[] = {
 	{ .one_of = "grammar grammar-file" },
 	{ "grammar grammar-file", .requires = "model", .reason = "it has the text of the ids" },
+	{ "grammar-after", .requires = "grammar grammar-file" },
 	{ 0 }
 };
 
@@ -171,7 +172,9 @@ static void take_grammar(struct option_parser *r, const struct opt *o)
 
 	if (strstr(o->name, "-file") && slurp_is_stdin(r->c->value))
 		cli_usage(r->c, "--%s %s: standard input holds the logits", o->name, r->c->value);
-	*g = (struct grammar_source){ o->name, r->c->value, strstr(o->name, "-file") != NULL };
+	g->option = o->name;
+	g->value = r->c->value;
+	g->is_file = strstr(o->name, "-file") != NULL;
 }
 
 static void take(struct option_parser *r, const struct opt *o)
@@ -202,6 +205,10 @@ static void take(struct option_parser *r, const struct opt *o)
 	case OPT_CERTAINTY: set->certainty = cli_choice(c, o); break;
 	case OPT_IGNORE_EOS: set->ignore_eos = 1; break;
 	case OPT_GRAMMAR: take_grammar(r, o); break;
+	case OPT_AFTER:
+		if (after_add(&set->grammar.after, c->value, &r->w))
+			cli_usage(c, "--%s: %s", o->name, r->w.text);
+		break;
 	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case TURNS: set->turns = 1; break;
 	case CARD: set->card = c->value; break;

@@ -56,6 +56,7 @@ void session_close(struct session *s)
 	sampler_close(s->sampler);
 	trace_close(s->trace);
 	constraint_close(s->constraint);
+	after_free(&s->set.grammar.after);
 	pieces_close(s->pieces);
 	free(s->row);
 	free(s->id);

@@ -256,6 +256,23 @@ static uint32_t after(struct masker *k, uint32_t state, int32_t id)
 }
 
 
+int mask_accept_bytes(struct mask_text *t, const char *s, size_t n, struct why *w)
+{
+	struct masker *k = t->masker;
+	uint32_t state;
+
+	k->m.steps = 0;
+	state = matcher_walk(&k->m, t->held.state, s, n);
+	if (state == STATE_NONE && k->m.fault == MATCHER_FULL && !flush(k))
+		state = matcher_walk(&k->m, t->held.state, s, n);
+	if (state == STATE_NONE)
+		return matcher_why(&k->m, w);
+	if (state == STATE_DEAD)
+		return why(w, "the grammar does not allow this text here");
+	t->held.state = state;
+	return 0;
+}
+
 int mask_accept(struct mask_text *t, int32_t id, struct why *w)
 {
 	struct masker *k = t->masker;

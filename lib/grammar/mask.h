@@ -51,6 +51,9 @@ const uint32_t *mask_find(struct mask_text *t, struct why *w);
  * text. */
 int mask_accept(struct mask_text *t, int32_t id, struct why *w);
 
+/* Appends s[n], whatever tokens it is made of. -1: not allowed here, and the text is unchanged. */
+int mask_accept_bytes(struct mask_text *t, const char *s, size_t n, struct why *w);
+
 int mask_may_end(const struct mask_text *t);
 int mask_must_end(const struct mask_text *t);   /* it may end, and nothing can follow */
 

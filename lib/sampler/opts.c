@@ -60,10 +60,12 @@ const struct opt sampler_opts[] = {
 	{ .help = "Constraints" },
 	{ OPT_GRAMMAR, "grammar", "TEXT", "draw only what this GBNF grammar allows" },
 	{ OPT_GRAMMAR, "grammar-file", "FILE", "the same from a file" },
+	{ OPT_AFTER, "grammar-after", "TEXT", "the grammar binds from this text on, once it is drawn; repeatable" },
 	{ 0 }
 };
 
 int sampler_opt_of_text(const struct opt *o)
 {
-	return o->letter == OPT_DRY || o->letter == OPT_BREAKER || o->letter == OPT_GRAMMAR || o->letter == OPT_TRACE;
+	return o->letter == OPT_DRY || o->letter == OPT_BREAKER || o->letter == OPT_GRAMMAR || o->letter == OPT_AFTER
+		|| o->letter == OPT_TRACE;
 }

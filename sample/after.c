@@ -1,0 +1,76 @@
+/* The texts are short and few, so they are compared byte by byte wherever one might end. */
+#include "after.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/quote.h"
+#include "lib/base/size.h"
+
+int after_add(struct after *a, const char *value, struct why *w)
+{
+	size_t n = strlen(value);
+	char *text = malloc(n + 1);
+
+	if (!text)
+		return why(w, "out of memory");
+	n = quote_undo(value, n, text);
+	if (!n || n > AFTER_BYTES || a->n == AFTER_TEXTS) {
+		free(text);
+		return !n ? why(w, "an empty text") : n > AFTER_BYTES ? why(w, "longer than %d bytes", AFTER_BYTES)
+			: why(w, "more than %d of them", AFTER_TEXTS);
+	}
+	a->text[a->n] = text;
+	a->bytes[a->n++] = n;
+	a->longest = size_max(a->longest, n);
+	return 0;
+}
+
+void after_free(struct after *a)
+{
+	while (a->n)
+		free(a->text[--a->n]);
+}
+
+/* Whether a text ends with this: its last bytes are s[n], those before them in the tail. */
+static int ends_here(const char *text, size_t bytes, const struct tail *tail, const char *s, size_t n)
+{
+	size_t before = bytes > n ? bytes - n : 0;
+
+	return before <= tail->n && !memcmp(text, tail->at + tail->n - before, before)
+		&& !memcmp(text + before, s + n - (bytes - before), bytes - before);
+}
+
+size_t after_find(const struct after *a, const struct tail *tail, const char *s, size_t n, size_t *length)
+{
+	for (size_t end = 1; end <= n; end++)
+		for (size_t i = 0; i < a->n; i++)
+			if (ends_here(a->text[i], a->bytes[i], tail, s, end)) {
+				*length = a->bytes[i];
+				return end;
+			}
+	return 0;
+}
+
+void after_pass(const struct after *a, struct tail *tail, const char *s, size_t n)
+{
+	size_t keep = a->longest - 1, old;
+
+	n = n > keep ? (s += n - keep, keep) : n;
+	old = size_min(tail->n, keep - n);
+	memmove(tail->at, tail->at + tail->n - old, old);
+	memcpy(tail->at + old, s, n);
+	tail->n = old + n;
+}
+
+int after_may_cut(const struct after *a, const char *s, size_t n)
+{
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t end = 1; end < n; end++) {
+			size_t m = size_min(end, a->bytes[i]);
+
+			if (!memcmp(a->text[i] + a->bytes[i] - m, s + end - m, m))
+				return 1;
+		}
+	return 0;
+}
