@@ -9,8 +9,9 @@
 #include "lib/base/out.h"
 #include "lib/base/slurp.h"
 #include "lib/gguf/models.h"
+#include "chat_parse.h"
 
-enum { NO_PROMPT = 1, CONTINUE, TEXT, NOW, SHOW };
+enum { NO_PROMPT = 1, CONTINUE, TEXT, NOW, PRINT_TEMPLATE, PARSE, MESSAGES, STREAM, SHOW };
 
 static const struct opt opts[] = {
 	{ NO_PROMPT, "no-generation-prompt", NULL, "do not end with the start of an answer" },
@@ -18,13 +19,20 @@ static const struct opt opts[] = {
 	{ TEXT, "text", NULL, "the input is the text of one user message, even if it looks like JSON" },
 	{ NOW, "now", "DATE",
 		"the date that a template sees, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS (default: the clock)" },
-	{ SHOW, "print-template", NULL, "print the template and exit" },
+	{ PRINT_TEMPLATE, "print-template", NULL, "print the template and exit" },
+	{ PARSE, "parse", NULL, "the input is the text of the model's answer: print it as a message, in JSON" },
+	{ MESSAGES, "messages", "FILE", "with --parse: the messages that the answer is to" },
+	{ STREAM, "stream", NULL, "with --parse: print parts of the message as they become certain, one per line" },
+	{ SHOW, "show", NULL, "with --parse: print how the model marks the parts of an answer, and exit" },
 	{ 'v', "verbose", NULL, "say on stderr what the template refuses or leaves out, and what was done" },
 	{ 0 }
 };
 
 static const struct cli_rule rules[] = {
 	{ "template", .excludes = "template-name" },
+	{ "messages stream show", .requires = "parse" },
+	{ "stream", .excludes = "show" },
+	{ "parse", .excludes = "continue no-generation-prompt text print-template" },
 	{ 0 }
 };
 
@@ -36,7 +44,10 @@ static struct why w;
 struct chat_settings {
 	struct chat_setup setup;
 	struct tm now;
-	int dated, no_prompt, open, text, show, verbose;
+	const char *messages;
+	int dated, no_prompt, open, text, print, verbose;
+	int parse;
+	enum chat_parse what;
 };
 
 static void date(struct chat_settings *set)
@@ -70,27 +81,32 @@ static void options(struct chat_settings *set)
 		case CONTINUE: set->open = 1; break;
 		case TEXT: set->text = 1; break;
 		case NOW: date(set); break;
-		case SHOW: set->show = 1; break;
+		case PRINT_TEMPLATE: set->print = 1; break;
+		case PARSE: set->parse = 1; break;
+		case MESSAGES: set->messages = c.value; break;
+		case STREAM: set->what = PARSE_STREAM; break;
+		case SHOW: set->what = PARSE_SHOW; break;
 		case 'v': set->verbose = 1; break;
 		default:
 			if (chat_take(s, o, c.value, &w) < 0)
 				cli_usage(&c, "%s", w.text);
 		}
-	if (!set->show && s->tools && slurp_is_stdin(s->tools))
+	if (!set->print && s->tools && slurp_is_stdin(s->tools))
 		cli_usage(&c, "--tools: standard input holds the messages");
-	if (!set->show && s->template && slurp_is_stdin(s->template))
+	if (!set->print && s->template && slurp_is_stdin(s->template))
 		cli_usage(&c, "--template: standard input holds the messages");
 	if (c.argc != 1)
 		cli_usage(&c, "expected one operand, the model (try --help)");
 }
 
-static void add_messages(struct chat *chat, int as_text)
+/* Adds the messages of a file; "-": standard input. */
+static void add_messages(struct chat *chat, const char *name, int as_text)
 {
 	struct bytes in = { .limit = CHAT_FILE_MAX };
 	size_t blank;
 	int failed;
 
-	if (slurp_text("-", &in, &w))
+	if (slurp_text(name, &in, &w))
 		cli_die(&c, "%s", w.text);
 	blank = json_blank(in.p, in.n);
 	if (!as_text && blank < in.n && (in.p[blank] == '{' || in.p[blank] == '['))
@@ -98,7 +114,7 @@ static void add_messages(struct chat *chat, int as_text)
 	else
 		failed = blank == in.n ? 0 : chat_add_text(chat, "user", in.p, in.n - (in.p[in.n - 1] == '\n'), &w);
 	if (failed)
-		cli_die(&c, "standard input: %s", w.text);
+		cli_die(&c, "%s: %s", slurp_is_stdin(name) ? "standard input" : name, w.text);
 	bytes_free(&in);
 }
 
@@ -129,8 +145,8 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	if (chat_open(&chat, &set.setup, vocab, &w))
 		cli_die(&c, "%s", w.text);
-	if (!set.show)
-		add_messages(&chat, set.text);
+	if (!set.print && (!set.parse || set.messages))
+		add_messages(&chat, set.parse ? set.messages : "-", set.text);
 	if ((set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w))
 	    || (set.open && chat_continue(&chat, &w)))
 		cli_die(&c, "%s", w.text);
@@ -139,13 +155,16 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	chosen_why = w;
 	how.now = set.dated ? &set.now : NULL;
-	if (!set.show && chat_render(&chat, template.p, template.n, &how, &text, &w))
+	if (set.parse) {
+		if (chat_parse(&chat, template.p, template.n, &how, set.what, &w))
+			cli_die(&c, "%s", w.text);
+	} else if (!set.print && chat_render(&chat, template.p, template.n, &how, &text, &w))
 		cli_die(&c, "%s", w.text);
 	if (chosen)
 		cli_warn(&c, "%s", chosen_why.text);
-	while (set.verbose && !set.show && (remark = chat_remark(&chat, &remarks)))
+	while (set.verbose && !set.print && (remark = chat_remark(&chat, &remarks)))
 		cli_warn(&c, "%s", remark);
-	print(set.show ? &template : &text);
+	print(set.print ? &template : &text);
 	bytes_free(&text);
 	bytes_free(&template);
 	chat_end(&chat);

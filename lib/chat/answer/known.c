@@ -1,0 +1,89 @@
+/* Formats that templates do not show: they leave reasoning out of earlier answers, or have calls only in their
+ * instructions. Each is known by a text in the template. */
+#include "format.h"
+
+#include <string.h>
+
+#include "lib/chat/marks.h"
+
+#define NAME "\1"
+#define WORD "\6"
+#define REST "\7"
+/* U+FF5C and U+2581, as DeepSeek writes them. */
+#define BAR "\xef\xbd\x9c"
+#define LOW "\xe2\x96\x81"
+
+enum { KNOWN_ALWAYS, KNOWN_WITHOUT_CALLS };
+
+static const struct {
+	const char *mark;       /* a text of the template */
+	int when;
+	struct call_format call;
+} calls[] = {
+	{ "ipython", KNOWN_ALWAYS, { CALL_LITERALS, .begin = "<|python_tag|>" NAME ".call(" } },
+	{ "ipython", KNOWN_ALWAYS,
+		{ CALL_MEMBERS, .begin = "<|python_tag|>", .name = "name", .arguments = "parameters" } },
+	{ "<|channel|>", KNOWN_ALWAYS, { CALL_JSON, .end = "<|call|>",
+		.begin = "<|channel|>" WORD " to=functions." NAME REST "<|message|>" } },
+	{ "<|channel|>", KNOWN_ALWAYS, { CALL_JSON, .end = "<|call|>",
+		.begin = " to=functions." NAME "<|channel|>" REST "<|message|>" } },
+	{ "<|tool_call_start|>", KNOWN_WITHOUT_CALLS, { CALL_LITERALS, .section = "<|tool_call_start|>[",
+		.begin = NAME "(", .between = ", ", .section_end = "]<|tool_call_end|>" } },
+	{ "<|tool_list_start|>", KNOWN_WITHOUT_CALLS, { CALL_LITERALS, .section = "<|tool_call_start|>[",
+		.begin = NAME "(", .between = ", ", .section_end = "]<|tool_call_end|>" } },
+	{ "<|tool_call|>", KNOWN_WITHOUT_CALLS, { CALL_MEMBERS, .section = "<|tool_call|>[", .between = ", ",
+		.section_end = "]", .name = "name", .arguments = "arguments" } },
+	{ "<" BAR "tool" LOW "call" LOW "begin" BAR ">", KNOWN_WITHOUT_CALLS, { CALL_JSON,
+		.section = "<" BAR "tool" LOW "calls" LOW "begin" BAR ">",
+		.begin = "<" BAR "tool" LOW "call" LOW "begin" BAR ">function<" BAR "tool" LOW "sep" BAR ">" NAME
+			"\n```json\n",
+		.end = "\n```<" BAR "tool" LOW "call" LOW "end" BAR ">",
+		.section_end = "<" BAR "tool" LOW "calls" LOW "end" BAR ">" } },
+	/* the most common one, for templates that know nothing of calls */
+	{ "", KNOWN_WITHOUT_CALLS, { CALL_MEMBERS, .begin = "<tool_call>\n", .end = "\n</tool_call>",
+		.name = "name", .arguments = "arguments" } },
+};
+
+static const struct {
+	const char *mark;
+	struct marker marker;
+} markers[] = {
+	{ "<|channel|>", { MARKER_CONTENT, "<|channel|>" WORD REST "<|message|>" } },
+	{ "<response></response>", { MARKER_CONTENT, "<response>" } },
+	{ "<response></response>", { MARKER_SKIP, "</response>" } },
+	{ "[BEGIN FINAL RESPONSE]", { MARKER_SKIP, "[BEGIN FINAL RESPONSE]\n" } },
+	{ "[BEGIN FINAL RESPONSE]", { MARKER_SKIP, "\n[END FINAL RESPONSE]" } },
+};
+
+static int has(const char *text, size_t n, const char *mark)
+{
+	size_t length = strlen(mark);
+
+	for (size_t i = 0; i + length <= n; i++)
+		if (!memcmp(text + i, mark, length))
+			return 1;
+	return 0;
+}
+
+/* The marks of reasoning that the template handles. */
+static void add_thoughts(struct format *f, const char *text, size_t n)
+{
+	for (const struct mark *m = marks; m->text && m[1].text; m++)
+		if (m->kind == MARK_THOUGHT && m[1].kind == MARK_ANSWER && has(text, n, m[1].text)) {
+			format_add_marker(f, MARKER_THINK, m->text);
+			format_add_marker(f, MARKER_THINK_END, m[1].text);
+			return;
+		}
+}
+
+void format_add_known(struct format *f, const char *text, size_t n)
+{
+	if (!format_marker(f, MARKER_THINK_END))
+		add_thoughts(f, text, n);
+	for (size_t i = 0; i < sizeof markers / sizeof *markers; i++)
+		if (has(text, n, markers[i].mark))
+			format_add_marker(f, markers[i].marker.role, markers[i].marker.pattern);
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (has(text, n, calls[i].mark) && (calls[i].when == KNOWN_ALWAYS || !f->n_calls))
+			format_add_call(f, &calls[i].call);
+}
