@@ -54,6 +54,8 @@ static void test_errors(void)
 	refuses("root ::= (\"x\"\n", "line 1, column 10: the parenthesis is not closed");
 	refuses("root ::= \"x\")\n", "line 1, column 13: ')' without '('");
 	refuses("root ::= (\"x\" ::= \"y\")\n", "line 1, column 15: unexpected character");
+	refuses("root ::= !\"\"\n", "line 1, column 11: an empty literal occurs in every text");
+	refuses("root ::= !\"a\n", "line 1, column 11: the literal does not end on its line");
 	refuses("root ::= *\n", "line 1, column 10: nothing to repeat before this");
 	refuses("root ::= \"x\" | + \"y\"\n", "line 1, column 16: nothing to repeat before this");
 	refuses("root ::= \"x\"{}\n", "line 1, column 13: a repetition is {n}, {n,}, {,m} or {n,m}");
@@ -109,6 +111,43 @@ static const char json[] =
 	" \"\\\\\" ([\"\\\\bfnrt] | \"u\" [0-9a-fA-F]{4}))* \"\\\"\" ws\n"
 	"number ::= (\"-\"? ([0-9] | [1-9] [0-9]{0,15})) (\".\" [0-9]+)? ([eE] [-+]? [0-9] [1-9]{0,15})? ws\n"
 	"ws     ::= | \" \" | \"\\n\" [ \\t]{0,20}\n";
+
+/* !"LITERAL" allows the texts of a and b in which it does not occur, and no others. */
+static void allows_without(const char *literal)
+{
+	char grammar[64], text[8] = "";
+	struct why w = { "" };
+	struct grammar *g;
+
+	snprintf(grammar, sizeof grammar, "root ::= \"<\" !\"%s\" \">\"", literal);
+	g = parse(grammar, &w);
+	check(g != NULL, "%s: %s", grammar, w.text);
+	/* of the numbers from 1 on, the bits below the highest are a text */
+	for (unsigned bits = 1; g && bits < 256; bits++) {
+		char whole[16];
+		size_t n = 0;
+
+		for (; bits >> (n + 1); n++)
+			text[n] = bits & 1U << n ? 'b' : 'a';
+		text[n] = 0;
+		snprintf(whole, sizeof whole, "<%s>", text);
+		check(grammar_matches(g, whole, n + 2, &w) == !strstr(text, literal), "%s: %s", grammar, whole);
+	}
+	grammar_free(g);
+}
+
+static void test_without(void)
+{
+	static const char *const literals[] = { "a", "b", "ab", "aa", "aab", "aba", "abab", "abba", "aabaa", "bbbbbb" };
+
+	for (size_t i = 0; i < sizeof literals / sizeof *literals; i++)
+		allows_without(literals[i]);
+	ALLOWS("root ::= !\"</b>\" \"</b>\"", { "</b>", 1 }, { "x<<</b>", 1 }, { "</</b></b>", 0 }, { "\n</b>", 1 },
+		{ "<b>\xe6\x97\xa5</b>", 1 }, { "\xe6\x97</b>", 0 }, { "<b></b", 0 });
+	ALLOWS("root ::= !\"\xe6\x97\xa5\\n\"", { "", 1 }, { "\xe6\x97\xa5", 1 }, { "\xe6\x97\xa6\n", 1 },
+		{ "a\xe6\x97\xa5\nb", 0 });
+	ALLOWS("root ::= (!\"a\" \"a\"){2}", { "aa", 1 }, { "bacda", 1 }, { "aba", 1 }, { "aaa", 0 });
+}
 
 static void test_texts(void)
 {
@@ -421,7 +460,8 @@ static void test_tokens(void)
 	refuses_token(&v, "root ::= <[5>", "line 1, column 10: a token is <[id]> or <text>");
 	refuses_token(&v, "root ::= <[]>", "line 1, column 10: a token is <[id]> or <text>");
 	refuses_token(&v, "root ::= <[-5]>", "line 1, column 10: a token is <[id]> or <text>");
-	refuses_token(&v, "root ::= !\"a\"", "line 1, column 11: expected a token after '!': <[id]> or <text>");
+	refuses_token(&v, "root ::= !a",
+		"line 1, column 11: expected a token after '!': <[id]>, <text> or \"literal\"");
 
 	follows(&v, "root ::= <[5]> \"x\"", NULL, LIST(5, NOT(6), NOT(16 + 'x'), NOT(EOG)));
 	follows(&v, "root ::= <[5]> \"x\"", LIST(5), LIST(16 + 'x', 301, NOT(5), NOT(EOG)));
@@ -785,6 +825,7 @@ int main(void)
 {
 	test_errors();
 	test_texts();
+	test_without();
 	test_apply();
 	test_random();
 	test_tokens();

@@ -7,7 +7,8 @@
  * Literals and classes consist of code points, in UTF-8 or as \n \r \t \\ \" \[ \] \- \^ \xHH \uHHHH \UHHHHHHHH;
  * `.` is any code point, [^...] any but those named; * + ? {n} {n,} {n,m} and {,m} repeat what stands before them,
  * a literal as a whole. <[7]> is the token 7, as a whole and whatever it prints; <think> is the token of this text;
- * !<[7]> and !<think> are any other token except those that end a generation. The text starts at the rule `root`.
+ * !<[7]> and !<think> are any other token except those that end a generation. !"..." is any text, also an empty one,
+ * in which this literal does not occur. The text starts at the rule `root`.
  * Errors, with line and column: a text that does not parse, and a rule that is missing, defined twice, has no
  * finite text, or begins with itself (left recursion; write it from the right instead).
  * A parsed grammar does not change. mask.h applies it to tokens. */

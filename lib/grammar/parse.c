@@ -11,6 +11,8 @@
 #include "lib/base/grow.h"
 #include "lib/base/hash.h"
 
+enum { WITHOUT_POINTS = 256 };  /* of the literal in !"..." */
+
 struct grammar_parser {
 	struct grammar_reader text;
 	struct grammar *g;
@@ -43,14 +45,29 @@ static void skip(struct grammar_parser *p, int lines)
 
 /* ---- rules ---- */
 
+/* A new rule, which this text begins or names first. */
+static uint32_t new_rule(struct grammar_parser *p, const char *name, size_t n, const char *where)
+{
+	struct grammar *g = p->g;
+	char *text = arena_text(&g->arena, n + 1);
+	uint32_t node = node_rule(&p->nodes, g->n_rules);
+
+	if (!text || node == GRAMMAR_NONE || (g->n_rules == p->rule_room
+		&& (p->rule_room >= GRAMMAR_RULES || grow(&g->rule, &p->rule_room, sizeof *g->rule, 64))))
+		return made(p, GRAMMAR_NONE);
+	memcpy(text, name, n);
+	text[n] = '\0';
+	g->rule[g->n_rules] = (struct grammar_rule){ .name = text, .body = GRAMMAR_NONE, .node = node, .where = where };
+	return g->n_rules++;
+}
+
 /* The rule whose name stands at the position, which moves past it; a new rule if the name is new. */
 static uint32_t rule_named(struct grammar_parser *p, size_t n)
 {
 	struct grammar *g = p->g;
 	const char *where = p->text.at;
-	uint32_t h = (uint32_t)hash_text(where, n), node;
+	uint32_t h = (uint32_t)hash_text(where, n), r;
 	struct slot *s;
-	char *name;
 
 	p->text.at += n;
 	if (slots_reserve(&p->slots))
@@ -61,16 +78,10 @@ static uint32_t rule_named(struct grammar_parser *p, size_t n)
 		if (s->hash == h && !strncmp(there, where, n) && !there[n])
 			return s->index - 1;
 	}
-	name = arena_text(&g->arena, n + 1);
-	node = node_rule(&p->nodes, g->n_rules);
-	if (!name || node == GRAMMAR_NONE || (g->n_rules == p->rule_room
-		&& (p->rule_room >= GRAMMAR_RULES || grow(&g->rule, &p->rule_room, sizeof *g->rule, 64))))
-		return made(p, GRAMMAR_NONE);
-	memcpy(name, where, n);
-	name[n] = '\0';
-	g->rule[g->n_rules] = (struct grammar_rule){ .name = name, .body = GRAMMAR_NONE, .node = node, .where = where };
-	slots_put(&p->slots, s, h, g->n_rules);
-	return g->n_rules++;
+	r = new_rule(p, where, n, where);
+	if (r != GRAMMAR_NONE)
+		slots_put(&p->slots, s, h, r);
+	return r;
 }
 
 /* ---- expressions ---- */
@@ -96,22 +107,30 @@ static uint32_t fold(struct grammar_parser *p, size_t base,
 	return made(p, v);
 }
 
+/* The next code point of the literal that began at `from`; -1: it ends; -2: an error. */
+static int32_t literal_point(struct grammar_parser *p, const char *from)
+{
+	int32_t c = -1;
+
+	if (peek(p) == '"')
+		p->text.at++;
+	else if (peek(p) < 0 || peek(p) == '\n')
+		c = (int32_t)reader_fail(&p->text, from, "the literal does not end on its line") - 1;
+	else if ((c = reader_point(&p->text)) < 0)
+		c = -2;
+	return c;
+}
+
 static uint32_t literal(struct grammar_parser *p)
 {
 	const char *from = p->text.at++;
 	size_t base = p->n;
+	int32_t c;
 
-	while (peek(p) != '"') {
-		int32_t c;
-
-		if (peek(p) < 0 || peek(p) == '\n')
-			return reader_fail(&p->text, from, "the literal does not end on its line");
-		c = reader_point(&p->text);
-		if (c < 0 || push(p, made(p, node_points(&p->nodes, (uint32_t)c, (uint32_t)c))))
+	while ((c = literal_point(p, from)) >= 0)
+		if (push(p, made(p, node_points(&p->nodes, (uint32_t)c, (uint32_t)c))))
 			return GRAMMAR_NONE;
-	}
-	p->text.at++;
-	return fold(p, base, node_seq);
+	return c == -1 ? fold(p, base, node_seq) : GRAMMAR_NONE;
 }
 
 static uint32_t points_node(struct grammar_parser *p, const struct points *c)
@@ -167,6 +186,80 @@ static uint32_t class(struct grammar_parser *p)
 		v = points_node(p, &c);
 	points_free(&c);
 	return v;
+}
+
+/* ---- texts in which a literal does not occur ---- */
+
+struct absent {                 /* the literal, and how its beginnings occur in it (Knuth, Morris and Pratt 1977) */
+	uint32_t point[WITHOUT_POINTS], n;
+	uint32_t back[WITHOUT_POINTS + 1];      /* of its first i points: the longest proper suffix that begins it */
+	uint32_t rule;          /* the first of n rules; rule + i: what may follow where its first i points stand */
+};
+
+/* How many points of it stand before the position after c, if it was i. */
+static uint32_t after_point(const struct absent *a, uint32_t i, uint32_t c)
+{
+	while (i && a->point[i] != c)
+		i = a->back[i];
+	return i + (a->point[i] == c);
+}
+
+static int read_absent(struct grammar_parser *p, struct absent *a)
+{
+	const char *from = ++p->text.at;
+	int32_t c;
+
+	for (p->text.at++; (c = literal_point(p, from)) >= 0; a->point[a->n++] = (uint32_t)c)
+		if (a->n == WITHOUT_POINTS)
+			return (int)reader_fail(&p->text, from, "more than %d characters after '!'", WITHOUT_POINTS);
+	if (c == -1 && !a->n)
+		return (int)reader_fail(&p->text, from, "an empty literal occurs in every text");
+	for (uint32_t i = 1; i < a->n; i++)
+		a->back[i + 1] = after_point(a, a->back[i], a->point[i]);
+	return c == -1 ? 0 : -1;
+}
+
+/* Nothing, or a point and what may follow it: one that continues the literal, or starts it again, or any other. */
+static uint32_t follow(struct grammar_parser *p, const struct absent *a, uint32_t i)
+{
+	struct points others = { 0 };
+	size_t base = p->n;
+	uint32_t v = GRAMMAR_NONE, to;
+	int bad = push(p, made(p, node_empty(&p->nodes)));
+
+	for (uint32_t k = 0; k <= i && !bad; k++) {
+		uint32_t c = a->point[k];
+
+		to = after_point(a, i, c);
+		bad = points_add(&others, c, c) ? (int)made(p, GRAMMAR_NONE) : 0;
+		if (!bad && to < a->n)
+			bad = push(p, made(p, node_seq(&p->nodes, node_points(&p->nodes, c, c),
+				p->g->rule[a->rule + to].node)));
+	}
+	if (!bad && points_settle(&others, 1))
+		made(p, GRAMMAR_NONE);
+	else if (!bad && !push(p, made(p, node_seq(&p->nodes, points_node(p, &others), p->g->rule[a->rule].node))))
+		v = made(p, node_alternatives(&p->nodes, p->stack + base, p->n - base));
+	p->n = base;
+	points_free(&others);
+	return v;
+}
+
+/* Any text, also an empty one, in which the literal after the `!` does not occur. */
+static uint32_t without(struct grammar_parser *p)
+{
+	const char *from = p->text.at;
+	struct absent a = { .rule = p->g->n_rules };
+
+	if (read_absent(p, &a))
+		return GRAMMAR_NONE;
+	for (uint32_t i = 0; i < a.n; i++)
+		if (new_rule(p, from, (size_t)(p->text.at - from), from) == GRAMMAR_NONE)
+			return GRAMMAR_NONE;
+	for (uint32_t i = 0; i < a.n; i++)
+		if ((p->g->rule[a.rule + i].body = follow(p, &a, i)) == GRAMMAR_NONE)
+			return GRAMMAR_NONE;
+	return p->g->rule[a.rule].node;
 }
 
 static uint32_t alternatives(struct grammar_parser *p, int inside);
@@ -312,7 +405,7 @@ static uint32_t element(struct grammar_parser *p)
 	case '*': case '+': case '?': case '{':
 		return reader_fail(&p->text, p->text.at, "nothing to repeat before this");
 	case '<': case '!':
-		return token(p);
+		return p->text.end - p->text.at > 1 && !memcmp(p->text.at, "!\"", 2) ? without(p) : token(p);
 	}
 	if (!n)
 		return reader_fail(&p->text, p->text.at, "unexpected character");

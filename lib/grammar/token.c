@@ -25,7 +25,7 @@ int32_t reader_token(struct grammar_reader *r, const struct grammar_tokens *toke
 	int32_t id;
 
 	if (reader_peek(r) != '<')
-		return (int32_t)reader_fail(r, r->at, "expected a token after '!': <[id]> or <text>");
+		return (int32_t)reader_fail(r, r->at, "expected a token after '!': <[id]>, <text> or \"literal\"");
 	while (end < r->end && *end != '>' && *end != '\n')
 		end++;
 	if (end == r->end || *end++ == '\n')
