@@ -146,7 +146,7 @@ static void start_schema(struct command *c)
 
 static void start_encode(struct command *c)
 {
-	add_value(c, "--no-bos", "--text");
+	add_value(c, "--no-bos", "--offsets");
 }
 
 static void start_tok(struct command *c)
@@ -220,9 +220,9 @@ static void start_detok(struct command *c)
 			? "\n" CONSOLE_PROMPT : "\n");
 }
 
-static void start_answer(struct command *c)
+static void start_decode(struct command *c)
 {
-	add(c, "--marks");
+	add_value(c, "--marks", "--pieces");
 }
 
 static void start_kv(struct command *c)
@@ -263,8 +263,7 @@ static const struct kind {
 	[BEST] = { "best", "best", is_ranked, start_best, .gets = { { "verbose length-penalty all", always } } },
 	[PEEK] = { "peek", "peek", is_coloured, start_peek, .gets = { { "stop", always } } },
 	[DETOK] = { "detok", "detok", has_text, start_detok, .gets = { { "stop special", always } }, .model = 1 },
-	[ANSWER] = { "detok", "detok", in_conversation, start_answer, .gets = { { "stop", always } }, .model = 1 },
-	[PLAIN] = { "detok", "detok", in_conversation, start_answer, .model = 1 },
+	[DECODE] = { "detok", "detok", in_conversation, start_decode, .model = 1 },
 	[KV] = { "kv", "kv", is_kept, start_kv }
 };
 

@@ -175,13 +175,15 @@ static enum command_answer load(struct conversation *v, const char *argument, st
 static enum command_answer tokens(struct conversation *v, const char *argument, struct why *w)
 {
 	int32_t context = v->l->card.n_ctx;
-	size_t n = v->history.ids.n;
+	struct layout layout = { .text.limit = 0 };
+	size_t n = v->spans.ids.n;
 
 	/* what was taken back stays in the state until the next turn */
 	if (v->messages.n <= v->before) {
-		n = 0;
-		if (messages_turns(&v->messages) && layout_count(v, v->messages.first, &n, w))
+		if (messages_turns(&v->messages) && layout_make(v, v->messages.first, &layout, w))
 			return COMMAND_FAILED;
+		n = layout.n;
+		layout_free(&layout);
 	}
 	if (context)
 		printf("%zu of %" PRId32 " tokens, %.0f%%\n", n, context, 100.0 * (double)n / context);

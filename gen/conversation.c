@@ -19,10 +19,10 @@
 #include "lib/base/utf8.h"
 #include "lib/gguf/gguf.h"
 #include "lib/sampler/opts.h"
+#include "lib/stream/stop.h"
 #include "commands.h"
 #include "console.h"
 #include "convert.h"
-#include "kept.h"
 #include "layout.h"
 #include "pipeline.h"
 #include "report.h"
@@ -32,30 +32,42 @@ static struct conversation *current;    /* for callbacks that have no context ar
 
 /* ---- a full context ---- */
 
-/* loop->make_room(): lets the answer continue in a context that is half free. An answer under a grammar must end
- * instead, because the grammar's state depends on positions, which move. */
+/* Lets the answer continue in a context that is half free. Returns 1, 0 if even the last turn alone leaves no room, or
+ * -1 with a reason. */
+static int drop_turns(struct conversation *v, const struct ids *said, struct layout *layout, struct why *w)
+{
+	const struct ids *ids = &v->spans.ids;
+	struct ids all = { 0 };
+	size_t keep;
+	int status;
+
+	if (layout_make(v, v->messages.first, layout, w))
+		return -1;
+	if ((status = layout_drop(v, said->n, layout, w)) <= 0)
+		return status;
+	if (layout_take(v, layout, &keep, w))
+		return -1;
+	status = ids_append(&v->l->r->prompt, ids->id + keep, ids->n - keep, w)
+		|| ids_append(&all, ids->id, ids->n, w) || ids_append(&all, said->id, said->n, w)
+		|| loop_move(v->l, all.id, all.n, keep, w);
+	free(all.id);
+	return status ? -1 : 1;
+}
+
+/* loop->make_room(). An answer under a grammar must end instead: the grammar's state depends on positions, which would
+ * move. */
 static int make_room(struct loop *l, struct why *w)
 {
 	struct conversation *v = current;
-	const struct ids *said = &l->r->ids;
-	struct ids all = { 0 };
-	size_t keep, n;
 	const struct stage *sample = &v->q->stage[SAMPLE];
+	struct layout layout = { .text.limit = CONVERT_MAX };
 	int grammar = v->q->grammar || stage_option(sample, "--grammar")
 		|| stage_option(sample, "--grammar-file");
-	int status = grammar ? 0 : layout_drop(v, said->n, w);
+	int status = grammar ? 0 : drop_turns(v, &l->r->ids, &layout, w);
 
 	v->full = !status;
-	if (status <= 0)
-		return status;
-	if (layout(v, &keep, w))
-		return -1;
-	n = v->history.ids.n;
-	status = ids_append(&l->r->prompt, v->history.ids.id + keep, n - keep, w)
-		|| ids_append(&all, v->history.ids.id, n, w) || ids_append(&all, said->id, said->n, w)
-		|| loop_move(l, all.id, all.n, keep, w);
-	free(all.id);
-	return status ? -1 : 1;
+	layout_free(&layout);
+	return status;
 }
 
 /* ---- a turn ---- */
@@ -63,7 +75,7 @@ static int make_room(struct loop *l, struct why *w)
 /* Undoes a turn whose ids begin at position `keep`. fwd still has them until the next turn replaces them. */
 static void take_back(struct conversation *v, size_t keep)
 {
-	history_back(&v->history, keep);
+	spans_back(&v->spans, keep);
 	messages_cut(&v->messages, v->before);
 }
 
@@ -83,24 +95,46 @@ static int add_answer(struct conversation *v, const struct bytes *text, struct w
 	return failed;
 }
 
-/* Adds the answer to the messages, and what was evaluated of it to the history. *text: its text, for --json. */
+static void count(void *length, const char *text, size_t n)
+{
+	*(size_t *)length += n;
+}
+
+/* *length = how much of text[n] comes before the first stop string. */
+static int before_stop(const struct request *q, const char *text, size_t n, size_t *length, struct why *w)
+{
+	const struct stage *s = &q->stage[STOPS];
+	struct stop *stops = stop_open(w);
+	int failed = stops ? 0 : -1;
+
+	*length = 0;
+	for (size_t i = 0; !failed && i + 1 < s->n; i++)
+		if (!strcmp(s->argv[i], "--stop"))
+			failed = stop_add_quoted(stops, s->argv[++i], w) < 0;
+	if (!failed) {
+		stop_feed(stops, text, n, count, length);
+		stop_end(stops, count, length);
+	}
+	stop_close(stops);
+	return failed ? -1 : 0;
+}
+
+/* Adds the answer to the messages, and what was evaluated of it to the spans. *text: its text, for --json. */
 static int keep_answer(struct conversation *v, const struct result *r, struct bytes *text, struct why *w)
 {
-	struct ids said = r->ids, stays = r->ids;
-	struct bytes evaluated = { .limit = CONVERT_MAX };
-	const struct bytes *whole = text;
+	struct bytes drawn = { .limit = CONVERT_MAX }, evaluated = { .limit = CONVERT_MAX };
+	size_t n = r->ids.n, said, *ends = NULL;
 	int failed;
 
-	stays.n = r->evaluated;
-	if (said.n > stays.n && card_is_eog(&v->l->card, said.id[said.n - 1]))
-		said.n--;
-	failed = convert_ids(v->q, ANSWER, 0, said.id, said.n, text, w);
-	if (!failed && (r->stop || said.n != stays.n)) {
-		failed = convert_ids(v->q, PLAIN, 0, stays.id, stays.n, &evaluated, w);
-		whole = &evaluated;
-	}
-	failed = failed || add_answer(v, text, w)
-		|| history_add(&v->history, r->ids.id, r->evaluated, whole->n ? whole->p : "", whole->n, 1, w);
+	if (n > r->evaluated && card_is_eog(&v->l->card, r->ids.id[n - 1]))
+		n--;
+	failed = convert_ids(v->q, 0, r->ids.id, n, &drawn, &ends, w)
+		|| before_stop(v->q, drawn.p, drawn.n, &said, w) || convert_bytes(drawn.p, said, text, w)
+		|| convert_bytes(drawn.p, r->evaluated ? ends[r->evaluated - 1] : 0, &evaluated, w)
+		|| add_answer(v, text, w)
+		|| spans_add(&v->spans, SPAN_MODEL, r->ids.id, r->evaluated, evaluated.p, evaluated.n, w);
+	free(ends);
+	bytes_free(&drawn);
 	bytes_free(&evaluated);
 	return failed ? -1 : 0;
 }
@@ -108,7 +142,7 @@ static int keep_answer(struct conversation *v, const struct result *r, struct by
 /* Sends the ids of a turn, from position `keep` on, and waits for the complete answer. */
 static int answer(struct conversation *v, size_t keep, struct bytes *text, struct why *w)
 {
-	const struct ids *ids = &v->history.ids;
+	const struct ids *ids = &v->spans.ids;
 	struct loop *l = v->l;
 	int got;
 
@@ -147,44 +181,53 @@ static size_t canvas_length(const struct conversation *v)
 	return n && *n != '-' ? (size_t)strtoul(n, NULL, 10) : SAMPLER_CANVAS;
 }
 
-/* Turns the messages into ids that fit the context; those from *keep on are new. Returns 1 if they do not fit; the turn
- * is then undone. */
-static int fit(struct conversation *v, size_t *keep, struct why *w)
+/* Refuses a turn that does not fit the context even if all turns before it are dropped. */
+static int refuse_long(struct conversation *v, struct why *w)
 {
-	size_t context = (size_t)v->l->card.n_ctx, n;
-	size_t room = context;
-	int dropped;
+	const struct messages *m = &v->messages;
+	struct layout alone = { .text.limit = CONVERT_MAX };
+	int failed = layout_make(v, messages_turn(m, messages_turns(m) - 1), &alone, w);
 
-	if (layout(v, keep, w))
+	layout_free(&alone);
+	if (failed)
+		return -1;
+	why(w, "%zu tokens do not fit the context of %" PRId32 " (-c)", alone.n, v->l->card.n_ctx);
+	return refuse(v, FRAME_END_CONTEXT, v->spans.ids.n, w);
+}
+
+/* Lays out the messages so that they fit the context; the ids from *keep on are new. Returns 1 if they do not fit; the
+ * turn is then undone. */
+static int fit(struct conversation *v, struct layout *layout, size_t *keep, struct why *w)
+{
+	size_t context = (size_t)v->l->card.n_ctx, room = context;
+
+	if (layout_make(v, v->messages.first, layout, w) || layout_check(v, layout, w))
 		return -1;
 	if (v->l->card.diffusion)
 		room -= size_min(canvas_length(v), context / 2);
-	n = v->history.ids.n;
-	if (!context || n < room)
-		return 0;
-	history_back(&v->history, *keep);
-	if ((dropped = layout_drop(v, 0, w)) < 0)
+	if (context && layout->n >= room && layout_drop(v, 0, layout, w) < 0)
 		return -1;
-	if (dropped || n < context)
-		return layout(v, keep, w);
-	if (layout_count(v, messages_turn(&v->messages, messages_turns(&v->messages) - 1), &n, w))
-		return -1;
-	why(w, "%zu tokens do not fit the context of %zu (-c)", n, context);
-	return refuse(v, FRAME_END_CONTEXT, *keep, w);
+	if (context && layout->n >= context)
+		return refuse_long(v, w);
+	return layout_take(v, layout, keep, w);
 }
 
 /* Adds line[n] as the user's message and lays it out. Returns as fit() does. */
 static int take(struct conversation *v, const char *line, size_t n, size_t *keep, struct why *w)
 {
+	struct layout layout = { .text.limit = CONVERT_MAX };
 	size_t good = utf8_valid(line, n);
+	int status;
 
 	if (!v->l->card.n_vocab && loop_card(v->l, w))
 		return -1;
 	if (good < n) {
 		why(w, "byte %zu is not UTF-8", good);
-		return refuse(v, FRAME_END_ERROR, v->history.ids.n, w);
+		return refuse(v, FRAME_END_ERROR, v->spans.ids.n, w);
 	}
-	return messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, keep, w);
+	status = messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, &layout, keep, w);
+	layout_free(&layout);
+	return status;
 }
 
 static int write_report(const struct conversation *v, const struct result *r, const struct bytes *text, struct why *w)
@@ -366,7 +409,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	int status = load_history(&v, w);
 
 	current = &v;
-	if (!status && !(status = kept_load(&v, w)))
+	if (!status && !(status = layout_load(&v, w)))
 		status = q->edited ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
 	l->turns = 1;
 	l->idle = idle;
@@ -380,8 +423,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	console_close();
 	bytes_free(&v.again);
 	arena_free(&v.set);
-	history_free(&v.history);
-	free(v.kept.id);
+	spans_free(&v.spans);
 	messages_close(&v.messages);
 	return !status && v.refused && !q->interactive ? 1 : status;
 }

@@ -6,19 +6,18 @@
 #define CONVERSATION_H
 
 #include "lib/base/arena.h"
-#include "request.h"
-#include "history.h"
 #include "loop.h"
 #include "messages.h"
+#include "request.h"
 #include "sections.h"
+#include "spans.h"
 
 struct conversation {
 	struct request *q;
 	struct loop *l;
 	struct messages messages;
 	size_t before;          /* number of messages before the current turn */
-	struct history history;
-	struct ids kept;        /* ids in the segment of --kv before the first turn; empty afterwards */
+	struct spans spans;
 	int resumed;            /* --history had messages */
 	struct opened opened;   /* section that the prompt opened: a thought, or a header */
 	struct bytes again;     /* a turn that a command asks for */

@@ -1,11 +1,13 @@
 /* Runs the programs that convert messages to text, text to ids, and ids to text. */
 #include "convert.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/io.h"
+#include "lib/base/quote.h"
 #include "lib/base/slurp.h"
 #include "lib/base/utf8.h"
 #include "lib/stream/frame.h"
@@ -32,18 +34,6 @@ static int filter(struct stage *s, const char *word, int in, struct bytes *out, 
 	return stage_wait(s, w) || failed ? -1 : 0;
 }
 
-/* The same for a program that prints decimal ids, one per line. */
-static int filter_ids(struct stage *s, const char *word, int in, struct ids *out, struct why *w)
-{
-	struct bytes lines = { .limit = CONVERT_MAX };
-	int failed = filter(s, word, in, &lines, w) || (bytes_put(&lines, "", 1) && why(w, "out of memory"));
-
-	for (const char *at = lines.p; !failed && *at; at += strcspn(at, "\n") + 1)
-		failed = ids_append(out, &(int32_t){ (int32_t)atol(at) }, 1, w);
-	bytes_free(&lines);
-	return failed ? -1 : 0;
-}
-
 /* The file could not be written. Closes it, and returns -1. */
 static int write_failed(int file, struct why *w)
 {
@@ -65,40 +55,106 @@ int convert_messages(struct request *q, const struct messages *m, size_t first, 
 	return 0;
 }
 
-int convert_text(struct request *q, const char *text, size_t n, int append, struct ids *out, struct why *w)
+/* Runs s as filter() does, and appends a NUL to what it prints. */
+static int filter_lines(struct stage *s, const char *word, int in, struct bytes *lines, struct why *w)
 {
-	int in = stage_file(w);
+	return filter(s, word, in, lines, w) || (bytes_put(lines, "", 1) && why(w, "out of memory")) ? -1 : 0;
+}
+
+/* Appends the ids that lines begin with. */
+static int read_ids(const char *lines, struct ids *out, struct why *w)
+{
+	for (const char *at = lines; *at; at += strcspn(at, "\n") + 1)
+		if (ids_append(out, &(int32_t){ (int32_t)atol(at) }, 1, w))
+			return -1;
+	return 0;
+}
+
+/* *ends = room for the ends of n ids. */
+static int new_ends(size_t **ends, size_t n, struct why *w)
+{
+	return (*ends = malloc((n + 1) * sizeof **ends)) ? 0 : why(w, "out of memory");
+}
+
+/* Reads the lines `id from to` of n ids. */
+static int read_ends(const char *lines, size_t n, size_t **ends, struct why *w)
+{
+	if (new_ends(ends, n, w))
+		return -1;
+	for (size_t i = 0; i < n; i++, lines += strcspn(lines, "\n") + 1)
+		if (sscanf(lines, "%*d %*u %zu", &(*ends)[i]) != 1)
+			return why(w, "tok: no offset of token %zu", i);
+	return 0;
+}
+
+int convert_text(struct request *q, const char *text, size_t n, int append, struct ids *out, size_t **ends,
+	struct why *w)
+{
+	struct bytes lines = { .limit = CONVERT_MAX };
+	size_t before = out->n;
+	int in = stage_file(w), failed;
 
 	if (in >= 0 && io_write(in, text, n, w))
 		return write_failed(in, w);
-	return filter_ids(&q->stage[ENCODE], append ? "--append" : NULL, in, out, w);
+	failed = filter_lines(&q->stage[ENCODE], append ? "--append" : NULL, in, &lines, w)
+		|| read_ids(lines.p, out, w) || (ends && read_ends(lines.p, out->n - before, ends, w));
+	bytes_free(&lines);
+	return failed ? -1 : 0;
 }
 
-int convert_ids(struct request *q, enum stage_number detok, int given, const int32_t *ids, size_t n, struct bytes *out,
+/* Reads the lines `id text` of n ids: appends the texts, which may contain NUL. */
+static int read_pieces(struct bytes *lines, size_t n, struct bytes *out, size_t *ends, struct why *w)
+{
+	char *at = lines->p, *end = lines->p + lines->n;
+
+	for (size_t i = 0; i < n; i++) {
+		char *text = memchr(at, ' ', (size_t)(end - at)), *stop;
+
+		if (!text++ || !(stop = memchr(text, '\n', (size_t)(end - text))))
+			return why(w, "detok: no text of token %zu", i);
+		if (bytes_put(out, text, quote_undo(text, (size_t)(stop - text), text)))
+			return why(w, "out of memory");
+		ends[i] = out->n;
+		at = stop + 1;
+	}
+	return 0;
+}
+
+int convert_ids(struct request *q, int state, const int32_t *ids, size_t n, struct bytes *out, size_t **ends,
 	struct why *w)
 {
-	struct bytes raw = { .limit = CONVERT_MAX };
+	struct bytes lines = { .limit = CONVERT_MAX };
 	int in = stage_file(w), failed;
+
+	if (in >= 0 && frame_write_ids(in, ids, (uint32_t)n, !state, state ? 0 : FRAME_SAMPLED, 0, w))
+		return write_failed(in, w);
+	failed = filter_lines(&q->stage[DECODE], state ? "--special" : NULL, in, &lines, w)
+		|| new_ends(ends, n, w) || read_pieces(&lines, n, out, *ends, w);
+	bytes_free(&lines);
+	return failed ? -1 : 0;
+}
+
+int convert_bytes(const char *text, size_t n, struct bytes *out, struct why *w)
+{
 	unsigned used;
 
-	if (in >= 0 && frame_write_ids(in, ids, (uint32_t)n, !given, given ? 0 : FRAME_SAMPLED, 0, w))
-		return write_failed(in, w);
-	failed = filter(&q->stage[detok], given ? "--special" : NULL, in, &raw, w);
-	for (size_t at = 0; at < raw.n; at += used) {
-		int bad = utf8_next(raw.p + at, raw.n - at, &used) < 0;
+	for (size_t at = 0; at < n; at += used) {
+		int bad = utf8_next(text + at, n - at, &used) < 0;
 
-		bytes_put(out, bad ? "\xef\xbf\xbd" : raw.p + at, bad ? 3 : used);
+		bytes_put(out, bad ? "\xef\xbf\xbd" : text + at, bad ? 3 : used);
 	}
-	bytes_free(&raw);
-	return failed ? -1 : out->failed ? why(w, "out of memory") : 0;
+	return out->failed ? why(w, "out of memory") : 0;
 }
 
 void convert_kept(struct request *q, struct ids *out)
 {
+	struct bytes lines = { .limit = CONVERT_MAX };
 	struct stage *kv = &q->stage[KV];
 	struct why ignored;
 
 	kv->quiet = 1;
-	if (kv->n && filter_ids(kv, NULL, stage_file(&ignored), out, &ignored))
+	if (kv->n && (filter_lines(kv, NULL, stage_file(&ignored), &lines, &ignored)
+	    || read_ids(lines.p, out, &ignored)))
 		out->n = 0;
+	bytes_free(&lines);
 }

@@ -1,5 +1,5 @@
 /* convert: conversions for a conversation; each runs chat, tok, detok or kv once. The functions return 0, or -1 with a
- * reason. */
+ * reason. (*ends)[i] is where in the text id number i ends; the caller frees it, also on failure. */
 #ifndef CONVERT_H
 #define CONVERT_H
 
@@ -14,13 +14,16 @@ enum { CONVERT_MAX = 256 << 20 };       /* bytes of a conversation */
 int convert_messages(struct request *q, const struct messages *m, size_t first, struct bytes *out, struct why *w);
 
 /* Appends the ids of text[n]. append: the text continues another text. */
-int convert_text(struct request *q, const char *text, size_t n, int append, struct ids *out, struct why *w);
-
-/* Appends the text of ids[n] as a detok prints it (ANSWER: an answer, up to a stop string; PLAIN: any text), with
- * U+FFFD in place of invalid UTF-8. given: ids of the conversation, whose control tokens are shown, rather than of an
- * answer. */
-int convert_ids(struct request *q, enum stage_number detok, int given, const int32_t *ids, size_t n, struct bytes *out,
+int convert_text(struct request *q, const char *text, size_t n, int append, struct ids *out, size_t **ends,
 	struct why *w);
+
+/* Appends the text of ids[n], of any bytes. state: ids of a conversation, whose control tokens are shown; of an
+ * answer only those are that mark reasoning and calls. */
+int convert_ids(struct request *q, int state, const int32_t *ids, size_t n, struct bytes *out, size_t **ends,
+	struct why *w);
+
+/* Appends text[n] with U+FFFD in place of what is not UTF-8. */
+int convert_bytes(const char *text, size_t n, struct bytes *out, struct why *w);
 
 /* Reads the ids in the segment of --kv. There are none if it does not exist or cannot be read: fwd then makes it, or
  * reports the error. */

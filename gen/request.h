@@ -11,11 +11,11 @@
 enum { HOSTS_MAX = 16 };        /* for --hosts: each host is a stage */
 
 /* The stages, in the order of the stream from PROMPT to DETOK. FEED and TEE are gen itself; DRAFT is the small model
- * that the loop runs. SCHEMA makes a grammar before all others start; CHAT, ENCODE, ANSWER and PLAIN run for each turn
- * of a conversation, KV before the first turn. */
+ * that the loop runs. SCHEMA makes a grammar before all others start; CHAT, ENCODE and DECODE run for each turn of a
+ * conversation, KV before the first turn. */
 enum stage_number {
 	SCHEMA, CHAT, ENCODE, PROMPT, TOK, FEED, FWD, FWD_LAST = FWD + HOSTS_MAX - 1, SAMPLE, STOPS, TEE, BEST,
-	PEEK, DETOK, ANSWER, PLAIN, DRAFT, KV, STAGES
+	PEEK, DETOK, DECODE, DRAFT, KV, STAGES
 };
 
 struct request {
