@@ -308,11 +308,24 @@ EMULATED = fwd tests/product_test tests/vector_test tests/attend_test tests/line
 emulated:
 	$(MAKE) AVX512=avx512_emulated BIN=$(BIN)/emulated $(EMULATED:%=$(BIN)/emulated/%)
 
-# Emulated if the CPU has AVX2 but not AVX-512. check-san does without: compiling takes minutes.
-CAN = $(BIN)/fwd examples/tales-q8_0.gguf </dev/null >/dev/null 2>&1 --backend
+RUN = BIN=$(BIN) MAKE='$(MAKE)' tests/run
 check: tests
+	@$(RUN)
+
+# What a change can have broken since the tests passed.
+check-near: tests
+	@$(RUN) --near
+
+# What check leaves out; with avx512, emulated, if the CPU has AVX2 but not AVX-512.
+CAN = $(BIN)/fwd examples/tales-q8_0.gguf </dev/null >/dev/null 2>&1 --backend
+check-rest: tests
 	@if $(CAN) avx2 && ! $(CAN) avx512; then $(MAKE) emulated; fi
-	BIN=$(BIN) MAKE='$(MAKE)' tests/run
+	@$(RUN) --rest
+
+check-all:
+	@failed=; for part in check check-rest check-san check-cross; do \
+		echo "-- $$part"; $(MAKE) $$part || failed="$$failed $$part"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 # The table of families and how they are tested, from the tests' .ok files.
 families: all
@@ -327,19 +340,19 @@ pictures: all
 	BIN=$(BIN) examples/pictures/make
 
 check-san:
-	$(MAKE) check BIN=bin-san OBJ=obj-san CAN=false \
+	@$(MAKE) check BIN=bin-san OBJ=obj-san \
 		CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 
 check-avx512: tests
 	$(MAKE) emulated
-	BIN=$(BIN) MAKE='$(MAKE)' tests/run avx512 avx512_test
+	@$(RUN) avx512 avx512_test
 
 check-cross: $(BIN)/tests/mkmodel
-	MAKE='$(MAKE)' tests/cross
+	@MAKE='$(MAKE)' tests/cross
 
 clean:
 	rm -rf bin obj bin-* obj-*
 
 -include $(objects:.o=.d) $(simd_o:.o=.d)
-.PHONY: force all tests emulated unicode clean demo deb bench families manual pictures check check-san check-avx512 \
-	check-cross install uninstall
+.PHONY: force all tests emulated unicode clean demo deb bench families manual pictures check check-near \
+	check-rest check-all check-san check-avx512 check-cross install uninstall

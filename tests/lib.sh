@@ -28,6 +28,17 @@ skip() {
 	echo "skip $*"
 }
 
+# takes: whether to run the next case: always or, with EVERY=n in the environment, one time in n. left_out prints how
+# many that left out.
+cases=0 left_out=0
+takes() {
+	cases=$((cases + 1))
+	[ $((cases % ${EVERY:-1})) -eq 0 ] || ! left_out=$((left_out + 1))
+}
+left_out() {
+	[ $left_out -eq 0 ] || skip "one case in $EVERY ($left_out cases)"
+}
+
 # need_models N: ends the test, which has N cases, unless the shared reference models are there.
 need_models() {
 	[ -d "$models" ] || { skip "no $models ($1 cases)"; exit 77; }
