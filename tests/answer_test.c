@@ -291,6 +291,38 @@ static void test_case(const char *name, const struct setting *s, const struct js
 	arena_free(&arena);
 }
 
+/* What the template makes of the conversation, and of it with the message. */
+static int render(const struct json *file, const struct json *test, const struct bytes *template,
+	const struct bytes *message, struct bytes *out)
+{
+	struct chat c;
+	int failed = chat_start(&c, MEMORY, &w) || set_variables(&c, file, test)
+		|| (message && (chat_add_json(&c, message->p, message->n, &w)
+		|| chat_set_flag(&c, "add_generation_prompt", 0, &w)))
+		|| chat_render(&c, template->p, template->n, NULL, out, &w);
+
+	chat_end(&c);
+	return failed;
+}
+
+/* The message renders to the text that it was read from, where the template shows all of that. */
+static void test_return(const char *name, const struct setting *s, const struct json *file, const struct json *test,
+	const struct bytes *template)
+{
+	struct bytes message = { .limit = MEMORY }, before = message, after = message;
+	struct span answer = text_of(test, "output");
+	int failed = read_answer(s, answer, answer.n + 1, 0, &message) || render(file, test, template, NULL, &before)
+		|| render(file, test, template, &message, &after);
+
+	bytes_put(&before, answer.s, answer.n);
+	check(!failed && after.n >= before.n && !memcmp(before.p, after.p, before.n),
+		"%s: %s: %.*s renders to: %s: %.*s", name, json_get_string(test, "name"), (int)message.n, message.p,
+		failed ? w.text : "", (int)after.n, after.p);
+	bytes_free(&message);
+	bytes_free(&before);
+	bytes_free(&after);
+}
+
 /* ---- damage ---- */
 
 static void test_damage(const char *name, const struct setting *s, struct span answer)
@@ -389,6 +421,8 @@ static void test_file(const char *folder, const char *name)
 		}
 		if (!strcmp(level, "core") || !strcmp(level, "hard"))
 			test_case(name, &s, test);
+		if (same(text_of(test, "rendered"), (struct span){ "same", 4 }))
+			test_return(name, &s, file, test, &template);
 		for (int i = 0; i < 8; i++)
 			test_damaged(name, &s, text_of(test, "output"));
 		test_noise(name, &s);

@@ -319,6 +319,9 @@ const char *chat_remark(const struct chat *c, unsigned *i)
 		{ SHAPE_LOST, "the template does not show all messages, parts of contents and tool calls" },
 		{ SHAPE_TYPES, "null is left out of the types in the schemas of the tools" },
 		{ SHAPE_TOOLS, "tools without parameters or descriptions get empty ones" },
+		{ SHAPE_NAMES, "reasoning is given under all its names" },
+		{ SHAPE_THOUGHTS, "reasoning becomes a part of the content" },
+		{ SHAPE_TEXT_TOOLS, "lists of tools in other variables than tools become JSON texts" },
 	};
 
 	while (*i < sizeof remarks / sizeof *remarks)

@@ -52,7 +52,7 @@ int chat_continue(struct chat *c, struct why *w);
  * Templates differ in what they read, so messages may be as OpenAI's API has them, and the template gets what it can
  * show: arguments of tool calls as objects or as JSON texts, null or "" as content beside them, content as a string or
  * in parts, a system message by itself or at the start of the first user message, types with or without null in the
- * schemas of tools. */
+ * schemas of tools, reasoning under its names. */
 int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
 	struct why *w);
 

@@ -182,6 +182,21 @@ static int add_parts(struct draft *d, struct json *content)
 	return 0;
 }
 
+/* What clients and templates call reasoning. */
+static const char *const reasonings[] = { "reasoning_content", "reasoning", "thinking" };
+enum { REASONINGS = sizeof reasonings / sizeof *reasonings };
+
+static struct json *reasoning_of(struct json *message)
+{
+	for (size_t i = 0; i < REASONINGS; i++) {
+		struct json *text = draft_member(message, reasonings[i]);
+
+		if (text && text->type == JSON_STRING && text->n)
+			return text;
+	}
+	return NULL;
+}
+
 /* Whether v or a value in it has null among its types. */
 static int has_null_types(const struct json *v)
 {
@@ -226,8 +241,9 @@ int draft_open(struct draft *d, const struct chat *c, struct arena *a)
 	struct json *content;
 
 	*d = (struct draft){ .arena = a, .variables = copy_of(a, c->variables),
-		.part = arena_array(a, most, sizeof *d->part), .call = arena_array(a, most, sizeof *d->call) };
-	if (!d->variables || !d->part || !d->call)
+		.part = arena_array(a, most, sizeof *d->part), .call = arena_array(a, most, sizeof *d->call),
+		.reason = arena_array(a, most, sizeof *d->reason) };
+	if (!d->variables || !d->part || !d->call || !d->reason)
 		return -1;
 	d->messages = draft_member(d->variables, "messages");
 	for (struct json *m = d->messages->child; m; m = m->next) {
@@ -242,6 +258,8 @@ int draft_open(struct draft *d, const struct chat *c, struct arena *a)
 		if (is_from(m, "user") && (content = text_of(m)))
 			d->user = content;
 		d->choices |= is_from(m, "developer") ? SHAPE_SYSTEM : 0;
+		if ((content = reasoning_of(m)))
+			d->reason[d->n_reasons++] = content;
 	}
 	d->choices |= d->user ? SHAPE_PARTS : 0;
 	if (is_from(d->messages->child, "system") || is_from(d->messages->child, "developer")) {
@@ -271,17 +289,22 @@ static int join_parts(struct draft *d)
 	return 0;
 }
 
+/* Makes a value its JSON text. */
+static int put_text(struct draft *d, struct json *v)
+{
+	struct bytes text = { .limit = d->arena->limit };
+	struct json_writer w = json_to_bytes(&text);
+
+	json_value(&w, v);
+	return become_text(d->arena, v, &text);
+}
+
 static int put_arguments(struct draft *d)
 {
 	for (size_t i = 0; i < d->n_calls; i++) {
 		struct json *arguments = draft_member(d->call[i], "arguments");
-		struct bytes text = { .limit = d->arena->limit };
-		struct json_writer w = json_to_bytes(&text);
 
-		if (arguments->type == JSON_STRING)
-			continue;
-		json_value(&w, arguments);
-		if (become_text(d->arena, arguments, &text))
+		if (arguments->type != JSON_STRING && put_text(d, arguments))
 			return -1;
 	}
 	return 0;
@@ -384,23 +407,91 @@ static void rename_developers(struct draft *d)
 			draft_string(draft_member(m, "role"), "system", 6);
 }
 
+/* A part of content: an object with a type, and a text under that name or another. */
+static struct json *new_part(struct arena *a, const char *type, const char *name, const struct json *text)
+{
+	struct json *part = json_new(a, JSON_OBJECT), *t = json_new_string(a, type, strlen(type));
+	struct json *copy = json_new_string(a, text->s, text->n);
+
+	if (!part || !t || !copy)
+		return NULL;
+	json_add(part, "type", t);
+	json_add(part, name, copy);
+	return part;
+}
+
 static int put_parts(struct draft *d)
 {
 	for (struct json *m = d->messages->child; m; m = m->next) {
-		struct json *content = text_of(m), *part, *type, *text;
+		struct json *content = text_of(m), *part;
 
 		if (!content)
 			continue;
-		part = json_new(d->arena, JSON_OBJECT);
-		type = json_new_string(d->arena, "text", 4);
-		text = json_new_string(d->arena, content->s, content->n);
-		if (!part || !type || !text)
+		if (!(part = new_part(d->arena, "text", "text", content)))
 			return -1;
-		json_add(part, "type", type);
-		json_add(part, "text", text);
 		draft_become(content, &(struct json){ .type = JSON_ARRAY });
 		json_add(content, NULL, part);
 	}
+	return 0;
+}
+
+static int name_reasoning(struct draft *d)
+{
+	struct json *text, *other;
+
+	for (struct json *m = d->messages->child; m; m = m->next) {
+		if (!(text = reasoning_of(m)))
+			continue;
+		for (size_t i = 0; i < REASONINGS; i++) {
+			if (!(other = need_member(d->arena, m, reasonings[i])))
+				return -1;
+			draft_string(other, text->s, text->n);
+		}
+	}
+	return 0;
+}
+
+static int put_thoughts(struct draft *d)
+{
+	struct json *reason, *content, *thought, *text;
+
+	for (struct json *m = d->messages->child; m; m = m->next) {
+		if (!(reason = reasoning_of(m)) || !(content = need_member(d->arena, m, "content")))
+			continue;
+		if (content->type != JSON_STRING && content->type != JSON_NULL)
+			continue;
+		thought = new_part(d->arena, "thinking", "thinking", reason);
+		text = content->n ? new_part(d->arena, "text", "text", content) : NULL;
+		if (!thought || (content->n && !text))
+			return -1;
+		draft_become(content, &(struct json){ .type = JSON_ARRAY });
+		json_add(content, NULL, thought);
+		if (text)
+			json_add(content, NULL, text);
+	}
+	return 0;
+}
+
+/* Whether a variable has tools, under another name. */
+static int has_tools(const struct json *variable)
+{
+	return strcmp(variable->key, "tools") && strcmp(variable->key, "messages") && variable->type == JSON_ARRAY
+		&& json_get(variable->child, "name") && json_get(variable->child, "parameters");
+}
+
+int draft_has_text_tools(const struct draft *d)
+{
+	for (const struct json *v = d->variables->child; v; v = v->next)
+		if (has_tools(v))
+			return 1;
+	return 0;
+}
+
+static int put_text_tools(struct draft *d)
+{
+	for (struct json *v = d->variables->child; v; v = v->next)
+		if (has_tools(v) && put_text(d, v))
+			return -1;
 	return 0;
 }
 
@@ -414,6 +505,9 @@ int draft_shape(struct draft *d, unsigned shape)
 	if (shape & SHAPE_NULL)
 		put_nulls(d);
 	if (shape & SHAPE_PARTS && (shape & SHAPE_JOINED || put_parts(d)))
+		return -1;
+	if ((shape & SHAPE_NAMES && name_reasoning(d)) || (shape & SHAPE_THOUGHTS && put_thoughts(d))
+	    || (shape & SHAPE_TEXT_TOOLS && put_text_tools(d)))
 		return -1;
 	if (shape & SHAPE_TYPES)
 		drop_null_types(draft_member(d->variables, "tools"));

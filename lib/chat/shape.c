@@ -45,13 +45,18 @@ static size_t needles(size_t n)
 /* Puts the needles in their places. */
 static int hide(struct draft *d)
 {
-	char (*room)[32] = arena_array(d->arena, needles(d->n_parts) + 2 * needles(d->n_calls) + 2, sizeof *room);
+	size_t n = needles(d->n_parts) + needles(d->n_reasons) + 2 * needles(d->n_calls) + 2;
+	char (*room)[32] = arena_array(d->arena, n, sizeof *room);
 
 	if (!room)
 		return -1;
 	for (size_t i = 0; i < needles(d->n_parts); i++, room++) {
 		text_needle(*room, i);
 		draft_string(d->part[i], *room, strlen(*room));
+	}
+	for (size_t i = 0; i < needles(d->n_reasons); i++, room++) {
+		text_needle(*room, d->n_parts + 2 + i);
+		draft_string(d->reason[i], *room, strlen(*room));
 	}
 	for (int i = 0; i < 2; i++, room++) {
 		struct json *text = i ? d->user : d->system;
@@ -89,6 +94,7 @@ static const char *find(const char *text, const char **at, const char *needle)
 struct shown {
 	int score;              /* -1: it fails */
 	int all, all_parts;
+	size_t reasons;         /* texts of reasoning; not of the score */
 };
 
 /* Twice the number of needles that the text shows. Arguments count half if they are there as Python prints a dict, or
@@ -97,7 +103,7 @@ static struct shown look(const struct draft *d, const char *text)
 {
 	char needle[32], value[32];
 	const char *at = text, *hit;
-	struct shown s = { 0, 1, 1 };
+	struct shown s = { .all = 1, .all_parts = 1 };
 
 	for (size_t i = 0; i < needles(d->n_parts); i++) {
 		text_needle(needle, i);
@@ -111,6 +117,11 @@ static struct shown look(const struct draft *d, const char *text)
 		hit = (i ? d->user : d->system) ? strstr(text, needle) : text;
 		s.all &= hit != NULL;
 		s.score += hit ? 2 : 0;
+	}
+	at = text;
+	for (size_t i = 0; i < needles(d->n_reasons); i++) {
+		text_needle(needle, d->n_parts + 2 + i);
+		s.reasons += find(text, &at, needle) != NULL;
 	}
 	at = text;
 	for (size_t i = 0; i < needles(d->n_calls); i++) {
@@ -163,35 +174,73 @@ static size_t find_picture(const struct chat *c)
 	return 0;
 }
 
+/* Finds the first shape that shows the most, of those that have `always`; *best is what it shows. */
+static unsigned search(const struct chat *c, unsigned choices, unsigned always, const struct jinja *t,
+	const struct jinja_options *o, struct shown *best, struct why *w)
+{
+	unsigned shape = always;
+	struct why ignored;
+	struct shown s;
+	int joins;
+
+	for (unsigned i = 0; i < SHAPES && !best->all; i++) {
+		if (i & ~choices)
+			continue;
+		s = try(c, i | always, t, o, i ? &ignored : w);
+		joins = i & SHAPE_JOINED && !(shape & SHAPE_JOINED) && s.score >= 0 && !best->all_parts;
+		if (s.score > best->score || (s.score == best->score && joins)) {
+			*best = s;
+			shape = i | always;
+		}
+	}
+	return shape;
+}
+
+/* The shape, with what shows more of reasoning, if anything does. */
+static unsigned add_reasoning(const struct chat *c, unsigned shape, size_t reasons, const struct jinja *t,
+	const struct jinja_options *o, struct shown best)
+{
+	static const unsigned ways[] = { SHAPE_NAMES, SHAPE_THOUGHTS };
+	unsigned chosen = shape;
+	struct why ignored;
+	struct shown s;
+
+	for (size_t i = 0; i < sizeof ways / sizeof *ways && best.reasons < reasons; i++) {
+		s = try(c, shape | ways[i], t, o, &ignored);
+		if (s.score >= best.score && s.reasons > best.reasons) {
+			best = s;
+			chosen = shape | ways[i];
+		}
+	}
+	return chosen;
+}
+
 int shape_choose(const struct chat *c, const struct jinja *t, const struct jinja_options *o, unsigned *shape,
 	struct why *w)
 {
 	struct arena a = { .limit = c->arena.limit };
-	struct shown best = { .score = -1 }, s;
+	struct shown best = { .score = -1 };
 	struct draft d;
-	int failed = draft_open(&d, c, &a), joins;
+	int failed = draft_open(&d, c, &a), text_tools = !failed && draft_has_text_tools(&d);
 	unsigned choices = d.choices;
-	struct why cause, ignored;
-	size_t picture;
+	size_t reasons = needles(d.n_reasons), picture;
+	struct why cause;
 
 	arena_free(&a);
 	if (failed)
 		return full(&a, w);
 	*shape = 0;
-	for (unsigned i = 0; choices && i < SHAPES && !best.all; i++) {
-		if (i & ~choices)
-			continue;
-		s = try(c, i, t, o, i ? &ignored : &cause);
-		joins = i & SHAPE_JOINED && !(*shape & SHAPE_JOINED) && s.score >= 0 && !best.all_parts;
-		if (s.score > best.score || (s.score == best.score && joins)) {
-			best = s;
-			*shape = i;
-		}
-	}
+	if (!choices && !reasons && !text_tools)
+		return 0;
+	*shape = search(c, choices, 0, t, o, &best, &cause);
+	if (best.score < 0 && text_tools)
+		*shape = search(c, choices, SHAPE_TEXT_TOOLS, t, o, &best, &cause);
 	picture = choices & SHAPE_JOINED && !best.all_parts ? find_picture(c) : 0;
 	if (picture)
 		return why(w, "message %zu: a part is not text, and the template %s%s", picture,
 			best.score < 0 ? "fails: " : "does not read all parts", best.score < 0 ? cause.text : "");
+	if (best.score >= 0)
+		*shape = add_reasoning(c, *shape, reasons, t, o, best);
 	*shape |= best.score >= 0 && !best.all ? SHAPE_LOST : 0;
 	return 0;
 }

@@ -189,19 +189,23 @@ static size_t header_of(const struct derivation *d)
 {
 	static const enum sample compared[] = { SAMPLE_TEXT, SAMPLE_THOUGHT, SAMPLE_THOUGHT_CALL, SAMPLE_CALL };
 	struct span text = d->text[SAMPLE_PROMPT], other;
+	size_t n, token, signs = 0;
 	const char *s;
-	size_t n;
 
 	for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
 		if ((other = d->text[compared[i]]).s)
 			text = (struct span){ other.s, text.s ? pattern_common_start(text, other) : other.n };
 	s = text.s;
 	n = text.n;
-	/* several of the same sign belong to what follows: >>>NAME */
-	if (n > 1 && s[n - 1] == s[n - 2] && strchr(">#*=", s[n - 1]))
-		for (char sign = s[n - 1]; n && s[n - 1] == sign;)
-			n--;
-	return s ? n : 0;
+	/* several of the same sign, outside of a tag, belong to what follows: >>>NAME */
+	for (size_t i = 0; i < n; i += token) {
+		token = pattern_token(s + i, n - i);
+		if (token > 1 || !strchr(">#*=", s[i]))
+			signs = 0;
+		else
+			signs = signs && s[i] == s[i - 1] ? signs + 1 : 1;
+	}
+	return signs > 1 ? n - signs : n;
 }
 
 /* Sets *rest to what comes between the end of reasoning and the content. */

@@ -136,7 +136,7 @@ long pattern_next_tag(const char *pattern, size_t from)
 struct matcher {
 	const char *p, *s;      /* what is left of the pattern, and of the text */
 	const char *end, *start;
-	const char *tag_end;    /* where the token of the pattern ends, if p is inside one */
+	const char *token, *token_end;  /* the last token of the pattern that a literal byte is of */
 	int last;               /* no text follows */
 	char before;            /* the byte of the pattern before p */
 };
@@ -234,10 +234,12 @@ static enum match match_place(struct matcher *m, struct span key, struct found *
 
 static enum match match_byte(struct matcher *m)
 {
-	int inside = m->p < m->tag_end;
+	int inside = m->p < m->token_end;
 
-	if (!inside)
-		m->tag_end = m->p + pattern_token(m->p, strlen(m->p));
+	if (!inside) {
+		m->token = m->p;
+		m->token_end = m->p + pattern_token(m->p, strlen(m->p));
+	}
 	if (!inside && m->s > m->start && !(is_word(m->before) && is_word(*m->p)) && skip_space(m))
 		return MATCH_NO;
 	if (m->s == m->end)
@@ -251,7 +253,8 @@ static enum match match_byte(struct matcher *m)
 
 enum match pattern_match(const char *pattern, const char *text, size_t n, int end, struct span key, struct found *f)
 {
-	struct matcher m = { .p = pattern, .s = text, .start = text, .end = text + n, .tag_end = pattern, .last = end };
+	struct matcher m = { .p = pattern, .s = text, .start = text, .end = text + n, .token = pattern,
+		.token_end = pattern, .last = end };
 	enum match so_far = MATCH_YES;
 
 	*f = (struct found){ 0 };
@@ -262,9 +265,10 @@ enum match pattern_match(const char *pattern, const char *text, size_t n, int en
 		}
 		so_far = pattern_is_space(*m.p) ? match_space(&m)
 			: is_place(*m.p) ? match_place(&m, key, f) : match_byte(&m);
-		if (so_far == MATCH_YES)
-			m.before = m.p[-1];
-		if (so_far == MATCH_YES && m.p == m.tag_end && (m.before == '>' || m.before == ']'))
+		if (so_far != MATCH_YES)
+			break;
+		m.before = m.p[-1];
+		if (m.p == m.token_end && m.token_end - m.token > 2 && (m.before == '>' || m.before == ']'))
 			f->whole = 1;
 	}
 	f->n = (size_t)(m.s - text);

@@ -14,28 +14,23 @@ enum { SAMPLE_MEMORY = 64 << 20, SAMPLE_TEXT_MAX = 16 << 20, SAMPLE_JSON_MAX = 2
 #define CONTENT(text) "\"content\":\"" text "\""
 #define CALLS(list) ",\"tool_calls\":[" list "]"
 #define ONE CALL(1, STRING(1))
-/* What templates call reasoning. */
-#define REASON ",\"reasoning_content\":\"" SAMPLE_REASON "\",\"reasoning\":\"" SAMPLE_REASON "\",\"thinking\":\"" \
-	SAMPLE_REASON "\""
-#define REASON_PART "\"content\":[{\"type\":\"thinking\",\"thinking\":\"" SAMPLE_REASON "\"}"
+#define REASON ",\"reasoning_content\":\"" SAMPLE_REASON "\""
 
-/* The answer of each sample, another spelling if a template does not show that, and a word that must be there. */
+/* The answer of each sample, and a word that must be shown. */
 static const struct {
-	const char *answer, *other, *word;
+	const char *answer, *word;
 } table[SAMPLES] = {
-	[SAMPLE_PROMPT] = { NULL, NULL, "" },
-	[SAMPLE_TEXT] = { CONTENT(SAMPLE_CONTENT), NULL, SAMPLE_CONTENT },
-	[SAMPLE_THOUGHT] = { CONTENT(SAMPLE_CONTENT) REASON,
-		REASON_PART ",{\"type\":\"text\",\"text\":\"" SAMPLE_CONTENT "\"}]", SAMPLE_REASON },
-	[SAMPLE_THOUGHT_CALL] = { CONTENT("") REASON CALLS(ONE), REASON_PART "]" CALLS(ONE), SAMPLE_REASON },
-	[SAMPLE_TEXT_CALL] = { CONTENT(SAMPLE_CONTENT) CALLS(ONE), NULL, SAMPLE_CONTENT },
-	[SAMPLE_CALL] = { CONTENT("") CALLS(ONE), NULL, SAMPLE_KEY "1" },
-	[SAMPLE_EMPTY] = { CONTENT("") CALLS(CALL(1, "")), NULL, "" },
-	[SAMPLE_ARGUMENTS] = { CONTENT("") CALLS(CALL(1, STRING(1) "," STRING(2))), NULL, SAMPLE_KEY "2" },
-	[SAMPLE_CALLS] = { CONTENT("") CALLS(ONE "," CALL(2, STRING(2))), NULL, SAMPLE_KEY "2" },
-	[SAMPLE_NUMBER_CALL] = { CONTENT("") CALLS(CALL(1, MEMBER(1, SAMPLE_INT))), NULL, SAMPLE_INT },
-	[SAMPLE_LIST_CALL] = { CONTENT("") CALLS(CALL(1, MEMBER(1, "[\"" SAMPLE_VALUE "1\"]"))), NULL, SAMPLE_VALUE },
-	[SAMPLE_RAW_CALL] = { CONTENT("") CALLS(CALL(1, MEMBER(1, "\"<" SAMPLE_VALUE "1\""))), NULL, "<" SAMPLE_VALUE },
+	[SAMPLE_PROMPT] = { NULL, "" },
+	[SAMPLE_TEXT] = { CONTENT(SAMPLE_CONTENT), SAMPLE_CONTENT },
+	[SAMPLE_THOUGHT] = { CONTENT(SAMPLE_CONTENT) REASON, SAMPLE_REASON },
+	[SAMPLE_THOUGHT_CALL] = { CONTENT("") REASON CALLS(ONE), SAMPLE_REASON },
+	[SAMPLE_TEXT_CALL] = { CONTENT(SAMPLE_CONTENT) CALLS(ONE), SAMPLE_CONTENT },
+	[SAMPLE_CALL] = { CONTENT("") CALLS(ONE), SAMPLE_KEY "1" },
+	[SAMPLE_ARGUMENTS] = { CONTENT("") CALLS(CALL(1, STRING(1) "," STRING(2))), SAMPLE_KEY "2" },
+	[SAMPLE_CALLS] = { CONTENT("") CALLS(ONE "," CALL(2, STRING(2))), SAMPLE_KEY "2" },
+	[SAMPLE_NUMBER_CALL] = { CONTENT("") CALLS(CALL(1, MEMBER(1, SAMPLE_INT))), SAMPLE_INT },
+	[SAMPLE_LIST_CALL] = { CONTENT("") CALLS(CALL(1, MEMBER(1, "[\"" SAMPLE_VALUE "1\"]"))), SAMPLE_VALUE },
+	[SAMPLE_RAW_CALL] = { CONTENT("") CALLS(CALL(1, MEMBER(1, "\"<" SAMPLE_VALUE "1\""))), "<" SAMPLE_VALUE },
 };
 
 const char *samples_find(struct span text, const char *word)
@@ -111,17 +106,10 @@ int samples_render(const struct chat *c, const char *template, size_t n, const s
 	struct arena *a, struct span text[SAMPLES], struct why *w)
 {
 	for (int i = 0; i < SAMPLES; i++) {
-		const char *answers[] = { table[i].answer, table[i].other };
-
-		for (int k = 0; k < 2; k++) {
-			if (k && !answers[k])
-				continue;
-			if (render(c, answers[k], template, n, o, a, &text[i], w) < 0)
-				return -1;
-			if (samples_find(text[i], table[i].word))
-				break;
+		if (render(c, table[i].answer, template, n, o, a, &text[i], w) < 0)
+			return -1;
+		if (!samples_find(text[i], table[i].word))
 			text[i] = (struct span){ 0 };
-		}
 	}
 	return 0;
 }

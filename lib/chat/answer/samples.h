@@ -20,7 +20,6 @@ enum sample {
 	SAMPLE_THOUGHT_CALL,    /* reasoning, a call */
 	SAMPLE_TEXT_CALL,       /* content, a call */
 	SAMPLE_CALL,            /* a call with one argument, a string */
-	SAMPLE_EMPTY,           /* a call without arguments */
 	SAMPLE_ARGUMENTS,       /* a call with two arguments, strings */
 	SAMPLE_CALLS,           /* two calls with an argument each */
 	SAMPLE_NUMBER_CALL,     /* a call with an argument that is a number, */
