@@ -264,7 +264,7 @@ static const struct kind {
 	[PEEK] = { "peek", "peek", is_coloured, start_peek, .gets = { { "stop", always } } },
 	[DETOK] = { "detok", "detok", has_text, start_detok, .gets = { { "stop special", always } }, .model = 1 },
 	[DECODE] = { "detok", "detok", in_conversation, start_decode, .model = 1 },
-	[KV] = { "kv", "kv", is_kept, start_kv }
+	[KV] = { "kv", "kv", is_kept, .start = start_kv }
 };
 
 /* Adds an option that was given, if these are its stage's. Returns whether they are. */
