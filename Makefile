@@ -83,8 +83,8 @@ BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main list segment_text
 FEED = feed_opts loop parallel draft guessing result
-GEN = main options arguments hosts pipeline report messages convert console show sections commands layout \
-	spans conversation $(FEED)
+GEN = main run generate signals options arguments hosts pipeline report messages convert console show sections \
+	commands layout spans conversation $(FEED)
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \

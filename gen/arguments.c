@@ -1,5 +1,5 @@
-/* A stage is a row: when it is used, the options that gen adds, and those of the command line that it gets. These come
- * last, and so win. */
+/* A command is the options that gen adds, then those of the command line that its stage owns, which win, then
+ * operands. */
 #include "arguments.h"
 
 #include <inttypes.h>
@@ -28,10 +28,13 @@ static void add(struct command *c, const char *word)
 	c->failed = c->failed || stage_arg(c->stage, word, c->w);
 }
 
-static void add_value(struct command *c, const char *option, const char *value)
+/* Adds an option, and a value unless that is NULL, if they apply. */
+static void add_if(struct command *c, int applies, const char *option, const char *value)
 {
-	add(c, option);
-	add(c, value);
+	if (applies)
+		add(c, option);
+	if (applies && value)
+		add(c, value);
 }
 
 /* Adds the word prefix + s[n]. It stays valid until the process ends. */
@@ -66,252 +69,157 @@ static const char *seed(const struct request *q)
 	return s;
 }
 
-/* ---- when a stage is used ---- */
+/* ---- the stages ---- */
 
-static int always(const struct request *q)
+/* The programs, and the options of the command line that each gets. */
+static const struct kind {
+	const char *name, *program;
+	const char *options;    /* NAMES separated by spaces, or NAME=AS, where the program calls it AS; or NULL */
+	const struct opt *all;  /* and all of this table; or NULL */
+	int model;              /* the model is an operand */
+} kinds[STAGES] = {
+	[SCHEMA] = { "schema", "schema", "json-schema=-- json-schema-file=--file", NULL, 0 },
+	[CHAT] = { "chat", "chat", "verbose", chat_opts, 1 },
+	[ENCODE] = { "tok", "tok", NULL, NULL, 1 },
+	[TOK] = { "tok", "tok", "append bos no-bos no-parse-special", NULL, 1 },
+	[FEED] = { "feed", "feed",
+		"n-predict jobs texts best-of=--texts draft draft-max temp threads backend", NULL, 0 },
+	[FWD] = { "fwd", "fwd", "override=--set", fwd_opts, 1 },
+	[SAMPLE] = { "sample", "sample", "n-predict logprobs", sampler_opts, 0 },
+	[STOPS] = { "detok --frames", "detok", "stop special", NULL, 1 },
+	[BEST] = { "best", "best", "verbose length-penalty all", NULL, 0 },
+	[PEEK] = { "peek", "peek", "stop", NULL, 0 },
+	[DETOK] = { "detok", "detok", "stop special", NULL, 1 },
+	[DECODE] = { "detok", "detok", NULL, NULL, 1 },
+	[KV] = { "kv", "kv", NULL, NULL, 0 }
+};
+
+static int wanted(const struct request *q, enum stage_number stage)
 {
-	return 1;
-}
-
-static int has_schema(const struct request *q)
-{
-	return q->schema;
-}
-
-static int in_conversation(const struct request *q)
-{
-	return q->conversation;
-}
-
-static int of_one_prompt(const struct request *q)
-{
-	return !q->conversation;
-}
-
-static int is_filtered(const struct request *q)
-{
-	return q->filtered;
-}
-
-static int is_ranked(const struct request *q)
-{
-	return q->best_of;
-}
-
-static int is_coloured(const struct request *q)
-{
-	return q->color;
-}
-
-static int has_text(const struct request *q)
-{
-	return !q->color && !(q->conversation && q->json);
-}
-
-static int is_kept(const struct request *q)
-{
-	return q->kv != NULL;
-}
-
-/* When an option is passed on. */
-
-static int is_bounded(const struct request *q)
-{
-	return q->bounded;
-}
-
-static int has_draft_model(const struct request *q)
-{
-	return q->draft_model;
-}
-
-static int draft_is_noisy(const struct request *q)
-{
-	return q->draft_model && q->noise;
-}
-
-/* Not for sample if it is standard input, which there holds logits. */
-static int grammar_is_named(const struct request *q)
-{
-	return !q->constraint;
-}
-
-/* ---- the options that gen adds ---- */
-
-static void start_schema(struct command *c)
-{
-	if (c->q->lenient)
-		add(c, "--lenient");
-}
-
-static void start_encode(struct command *c)
-{
-	add_value(c, "--no-bos", "--offsets");
-}
-
-static void start_tok(struct command *c)
-{
-	if (c->q->escape)
-		add(c, "--escape");
-	if (c->q->lines)
-		add(c, "--lines");
-}
-
-static void start_feed(struct command *c)
-{
-	if (draft_is_noisy(c->q)) {
-		add_value(c, "--temp", "0.8");
-		add_value(c, "--seed", seed(c->q));
+	switch (stage) {
+	case SCHEMA: return q->schema;
+	case CHAT: case ENCODE: case DECODE: return q->conversation;
+	case TOK: return !q->conversation;
+	case FEED: case FWD: case SAMPLE: return 1;
+	case STOPS: return q->filtered;
+	case BEST: return q->best_of;
+	case PEEK: return q->color;
+	case DETOK: return !q->color && !(q->conversation && q->json);
+	case KV: return q->kv != NULL;
+	default: return 0;
 	}
-	if (c->q->lines && !c->q->jobs)
-		add_value(c, "--jobs", ARGUMENTS_JOBS);
 }
 
-static void start_sample(struct command *c)
-{
-	const struct request *q = c->q;
-
-	add_value(c, "--seed", seed(q));
-	if (q->logprobs && !q->likely)
-		add_value(c, "--logprobs", "0");
-	if (q->pieces)
-		add_value(c, "--model", q->model);
-	/* with --turns, sample continues after an end, so fwd can finish what a named segment must hold */
-	if (several(q) || q->kv)
-		add(c, "--turns");
-}
-
-/* In a conversation, all that print must see the same text. */
-static void start_stops(struct command *c)
-{
-	if (c->q->conversation)
-		add(c, "--marks");
-	add(c, "--frames");
-	if (several(c->q))
-		add(c, "--turns");
-}
-
-static void start_best(struct command *c)
-{
-	add_value(c, "--seed", seed(c->q));
-}
-
-static void start_peek(struct command *c)
-{
-	add(c, "--color");
-	add_value(c, "--model", c->q->model);
-}
-
-static void start_detok(struct command *c)
+/* Adds the options of gen's own. */
+static void add_own(struct command *c, enum stage_number stage)
 {
 	const struct request *q = c->q;
 	int terminal = isatty(STDOUT_FILENO);
 
-	if (q->conversation)
-		add(c, "--marks");
-	if (q->listed) {
-		add_value(c, "--lines", q->json ? "--json" : "--ordered");
-		return;
+	switch (stage) {
+	case SCHEMA:
+		add_if(c, q->lenient, "--lenient", NULL);
+		break;
+	case ENCODE:
+		add_if(c, 1, "--no-bos", "--offsets");
+		break;
+	case TOK:
+		add_if(c, q->escape, "--escape", NULL);
+		add_if(c, q->lines != NULL, "--lines", NULL);
+		break;
+	case FEED:
+		add_if(c, q->draft_model && q->noise, "--temp", "0.8");
+		add_if(c, q->draft_model && q->noise, "--seed", seed(q));
+		add_if(c, q->lines && !q->jobs, "--jobs", ARGUMENTS_JOBS);
+		break;
+	case SAMPLE:
+		add_if(c, 1, "--seed", seed(q));
+		add_if(c, q->logprobs && !q->likely, "--logprobs", "0");
+		add_if(c, q->pieces, "--model", q->model);
+		/* it continues after an end, so fwd can finish what a named segment must hold */
+		add_if(c, several(q) || q->kv, "--turns", NULL);
+		break;
+	case STOPS:
+		/* all that print an answer must see the same text */
+		add_if(c, q->conversation, "--marks", NULL);
+		add_if(c, 1, "--frames", NULL);
+		add_if(c, several(q), "--turns", NULL);
+		break;
+	case BEST:
+		add_if(c, 1, "--seed", seed(q));
+		break;
+	case PEEK:
+		add_if(c, 1, "--color", NULL);
+		add_if(c, 1, "--model", q->model);
+		break;
+	case DETOK:
+		add_if(c, q->conversation, "--marks", NULL);
+		add_if(c, q->listed, "--lines", q->json ? "--json" : "--ordered");
+		add_if(c, !q->listed && (several(q) || q->filtered), "--turns", NULL);
+		add_if(c, !q->listed && !q->edited && (q->conversation || q->all || (terminal && !q->json)),
+			"--suffix", q->interactive && terminal && isatty(STDIN_FILENO) ? "\n" CONSOLE_PROMPT : "\n");
+		break;
+	case DECODE:
+		add_if(c, 1, "--marks", "--pieces");
+		break;
+	case KV:
+		add_if(c, 1, "ids", q->kv);
+		break;
+	default:
+		break;
 	}
-	if (several(q) || q->filtered)
-		add(c, "--turns");
-	if ((q->conversation || q->all || (terminal && !q->json)) && !q->edited)
-		add_value(c, "--suffix", q->interactive && terminal && isatty(STDIN_FILENO)
-			? "\n" CONSOLE_PROMPT : "\n");
 }
 
-static void start_decode(struct command *c)
+/* Whether this stage gets an option that it owns. */
+static int is_passed(const struct request *q, enum stage_number stage, const char *option)
 {
-	add_value(c, "--marks", "--pieces");
-}
-
-static void start_kv(struct command *c)
-{
-	add_value(c, "ids", c->q->kv);
-}
-
-/* ---- the stages ---- */
-
-enum { GROUPS_MAX = 4 };
-
-static const struct kind {
-	const char *name, *program;
-	int (*wanted)(const struct request *q);
-	void (*start)(struct command *c);       /* adds options of gen's own; or NULL */
-	struct group {
-		const char *options;            /* NAMES of options, or NAME=AS, where the stage calls it AS */
-		int (*when)(const struct request *q);
-	} gets[GROUPS_MAX];     /* options of the command line, */
-	const struct opt *all;  /* and all others of a table; or NULL */
-	int model;              /* the model is an operand */
-} kinds[STAGES] = {
-	[SCHEMA] = { "schema", "schema", has_schema, start_schema,
-		.gets = { { "json-schema=-- json-schema-file=--file", always } } },
-	[CHAT] = { "chat", "chat", in_conversation, .gets = { { "verbose", always } }, .all = chat_opts, .model = 1 },
-	[ENCODE] = { "tok", "tok", in_conversation, start_encode, .model = 1 },
-	[TOK] = { "tok", "tok", of_one_prompt, start_tok,
-		.gets = { { "append bos no-bos no-parse-special", always } }, .model = 1 },
-	[FEED] = { "feed", "feed", always, start_feed,
-		.gets = { { "jobs texts best-of=--texts draft draft-max", always }, { "n-predict", is_bounded },
-			{ "temp", draft_is_noisy }, { "threads backend", has_draft_model } } },
-	[FWD] = { "fwd", "fwd", always, .gets = { { "override=--set", always } }, .all = fwd_opts, .model = 1 },
-	[SAMPLE] = { "sample", "sample", always, start_sample,
-		.gets = { { "n-predict logprobs", always }, { "grammar-file", grammar_is_named } },
-		.all = sampler_opts },
-	[STOPS] = { "detok --frames", "detok", is_filtered, start_stops,
-		.gets = { { "stop special", always } }, .model = 1 },
-	[BEST] = { "best", "best", is_ranked, start_best, .gets = { { "verbose length-penalty all", always } } },
-	[PEEK] = { "peek", "peek", is_coloured, start_peek, .gets = { { "stop", always } } },
-	[DETOK] = { "detok", "detok", has_text, start_detok, .gets = { { "stop special", always } }, .model = 1 },
-	[DECODE] = { "detok", "detok", in_conversation, start_decode, .model = 1 },
-	[KV] = { "kv", "kv", is_kept, .start = start_kv }
-};
-
-/* Adds an option that was given, if these are its stage's. Returns whether they are. */
-static int add_of_group(struct command *c, const struct group *group, const struct cli_given *given)
-{
-	size_t n, name = strlen(given->o->name);
-
-	for (const char *at = group->options; at && *at; at += n + (at[n] == ' ')) {
-		n = strcspn(at, " ");
-		if (strcspn(at, " =") != name || memcmp(at, given->o->name, name))
-			continue;
-		if (!group->when(c->q))
-			return 1;
-		if (at[name] == '=')
-			add_joined(c, "", at + name + 1, n - name - 1);
-		else
-			add_joined(c, "--", at, n);
-		if (given->value)
-			add(c, given->value);
+	/* a grammar from sample's standard input would be logits */
+	if (stage == SAMPLE)
+		return !q->constraint || strcmp(option, q->constraint);
+	if (stage != FEED)
 		return 1;
-	}
-	return 0;
+	if (!strcmp(option, "n-predict"))
+		return q->bounded;
+	if (!strcmp(option, "temp"))
+		return q->draft_model && q->noise;
+	return q->draft_model || (strcmp(option, "threads") && strcmp(option, "backend"));
 }
 
-/* Adds an option that was given, if the stage gets it. */
-static void add_given(struct command *c, const struct kind *kind, const struct cli_given *given)
+/* Adds an option of the command line if the stage gets it. */
+static void add_given(struct command *c, enum stage_number stage, const struct cli_given *given)
 {
-	for (int i = 0; i < GROUPS_MAX; i++)
-		if (add_of_group(c, &kind->gets[i], given))
-			return;
-	for (const struct opt *o = kind->all; o && o->help; o++)
-		if (o == given->o) {
-			add_joined(c, "--", o->name, strlen(o->name));
-			if (given->value)
-				add(c, given->value);
-		}
+	const struct opt *all = kinds[stage].all;
+	const char *name = given->o->name, *word = kinds[stage].options;
+	size_t n = strlen(name);
+
+	while (word && (strcspn(word, " =") != n || memcmp(word, name, n)))
+		if ((word = strchr(word, ' ')))
+			word++;
+	while (all && all->help && all != given->o)
+		all++;
+	if ((!word && !(all && all->help)) || !is_passed(c->q, stage, name))
+		return;
+	if (word && word[n] == '=')
+		add_joined(c, "", word + n + 1, strcspn(word + n + 1, " "));
+	else
+		add_joined(c, "--", name, n);
+	if (given->value)
+		add(c, given->value);
 }
 
-/* The command of a stage of our own, except for its first word. */
-static void assemble(struct command *c, const struct kind *kind)
+/* The command of a program of ours. */
+static void assemble(struct command *c, enum stage_number stage, const char *argv0)
 {
-	if (kind->start)
-		kind->start(c);
-	for (size_t i = 0; i < c->q->n_given; i++)
-		add_given(c, kind, &c->q->given[i]);
-	if (kind->model)
-		add_operand(c, c->q->model);
+	const struct request *q = c->q;
+
+	add(c, find_program(argv0, "gen", kinds[stage].program));
+	add_own(c, stage);
+	for (size_t i = 0; i < q->n_given; i++)
+		add_given(c, stage, &q->given[i]);
+	if (kinds[stage].model)
+		add_operand(c, q->model);
+	if (stage == TOK && q->lines)
+		add_operand(c, q->lines);
 }
 
 /* A stage that is not a program of ours. */
@@ -334,17 +242,12 @@ static int use_prompt(struct request *q, struct why *w)
 int arguments(struct request *q, const char *argv0, struct why *w)
 {
 	for (int i = 0; i < STAGES; i++) {
-		const struct kind *kind = &kinds[i];
 		struct command c = { q, &q->stage[i], 0, w };
 
-		c.stage->name = kind->name;
-		c.stage->program = kind->program;
-		if (!kind->program || c.stage->shell || !kind->wanted(q))
-			continue;
-		add(&c, find_program(argv0, "gen", kind->program));
-		assemble(&c, kind);
-		if (i == TOK && q->lines)
-			add_operand(&c, q->lines);
+		c.stage->name = kinds[i].name;
+		c.stage->program = kinds[i].program;
+		if (!c.stage->shell && wanted(q, (enum stage_number)i))
+			assemble(&c, (enum stage_number)i, argv0);
 		if (c.failed)
 			return -1;
 	}

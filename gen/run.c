@@ -1,0 +1,184 @@
+/* Runs the stages and the loop between them, and finds the exit status in how each of them ended. */
+#include "run.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "conversation.h"
+#include "feed_opts.h"
+#include "generate.h"
+#include "pipeline.h"
+#include "report.h"
+#include "signals.h"
+
+/* Configures the loop from the command of feed, as it is printed. */
+static int set_loop(struct request *q, struct loop *l, struct draft *draft, struct why *w)
+{
+	static struct cli c = { .program = "gen", .opts = feed_opts };
+	const struct stage *feed = &q->stage[FEED];
+	static char fifo[] = "ids";
+
+	c.argc = (int)feed->n + 1;
+	if (!(c.argv = calloc(feed->n + 2, sizeof *c.argv)))
+		return why(w, "out of memory");
+	memcpy(c.argv, feed->argv, feed->n * sizeof *c.argv);
+	c.argv[feed->n] = fifo;
+	feed_options(l, draft, &q->stage[DRAFT], &c);
+	q->stage[DRAFT].argv[0] = q->fwd;
+	return 0;
+}
+
+/* ---- how it ended ---- */
+
+/* The exit status of a stage; -1 if a signal ended it, or there is no such stage. */
+static int exit_status(const struct request *q, int stage)
+{
+	return stage >= 0 && WIFEXITED(q->stage[stage].status) ? WEXITSTATUS(q->stage[stage].status) : -1;
+}
+
+/* Whether nobody reads our output any more. */
+static int reader_is_gone(void)
+{
+	/* without events, poll() reports a pipe without readers */
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
+}
+
+/* If the text is not complete, though it has a reader and nothing has failed, marks the stage that has ended too early.
+ * Returns 0, or -1 with a reason in case there is none, because it has only closed its output. */
+static int find_early(struct request *q, const struct loop *l, int status, struct why *w)
+{
+	int lost = !status && !l->whole && !q->conversation;
+
+	if (l->gone ? l->gone != LOOP_OUT : !lost)
+		return 0;
+	stages_find_early(q->stage, KV, FWD, TEE);
+	return why(w, "%s ended before the text was complete", l->back.name);
+}
+
+/* Whether a stop string has ended each text. sample does not know of that, and may have gone on to -n. */
+static int ended_by_stop(const struct request *q, const struct result *results)
+{
+	int ended = !q->listed;
+
+	for (int i = 0; i < q->texts && ended; i++)
+		ended = results[i].reason == FRAME_END_STOP;
+	return ended;
+}
+
+/* Whether nothing worse happened than that sample's output ended before the grammar allows an end, its status 3.
+ * *failed: the stage that failed, or -1; if it is sample for that reason, another that failed takes its place. */
+static int is_cut(struct request *q, int *failed, const struct result *results, struct why *w)
+{
+	if (*failed != SAMPLE || q->stage[SAMPLE].shell || exit_status(q, SAMPLE) != 3)
+		return 0;
+	q->stage[SAMPLE].status = 0;
+	*failed = stages_wait(q->stage, KV, 0, w);
+	return *failed < 0 && !q->interactive && !ended_by_stop(q, results);
+}
+
+/* Whether -n limits the text. */
+static int has_limit(const struct request *q)
+{
+	const char *n = stage_option(&q->stage[FEED], "--n-predict");
+
+	if (!n)
+		n = stage_option(&q->stage[SAMPLE], "--n-predict");
+	return n && *n != '-';
+}
+
+/* The exit status of a complete text: 3, with a line on stderr, if a full context has ended it before -n. */
+static int full_status(const struct request *q, const struct loop *l, const struct result *r)
+{
+	int several = q->listed || q->all;
+	size_t full = several ? l->full : r->reason == FRAME_END_CONTEXT;
+
+	if (!full || l->gone || q->conversation || !has_limit(q))
+		return 0;
+	fprintf(stderr, "gen: the context of %" PRId32 " tokens is full (-c): ", l->card.n_ctx);
+	if (several)
+		fprintf(stderr, "%zu text%s before -n/--n-predict\n", full, full == 1 ? " ends" : "s end");
+	else
+		fprintf(stderr, "the text ends before -n/--n-predict\n");
+	return 3;
+}
+
+/* ---- all of it ---- */
+
+/* Runs the loop until it is over. Returns 0; 1 if turns were refused, and the user was told; -1 with a reason. */
+static int work(struct request *q, struct loop *l, struct result *results, struct capture *capture, struct why *w)
+{
+	static struct draft draft;
+	int status;
+
+	loop_init(l);
+	if (set_loop(q, l, &draft, w))
+		return -1;
+	l->r = q->lines ? NULL : results;
+	for (int i = 0; i < q->texts; i++)
+		results[i].begin = clock_now();
+	l->logprobs = q->logprobs;
+	l->idle = l->r ? report_wait : NULL;
+	signals_take(q);
+	setenv("LMPIPE_ERROR_PREFIX", "gen: ", 1);
+	if (l->idle && report_progress(q, w))
+		return -1;
+	status = q->conversation ? conversation(q, l, w) : generate(q, l, capture, w);
+	draft_close(&draft);
+	return status;
+}
+
+/* Waits for all stages and prints the reports, and the line of what has failed. Returns the exit status. status, *ours:
+ * from work(). */
+static int finish(struct request *q, struct loop *l, struct result *results, struct capture *capture, int status,
+	struct why *ours)
+{
+	const struct result *r = results;
+	struct why its;
+	int failed, cut;
+
+	if (find_early(q, l, status, ours))
+		status = -1;
+	failed = pipeline_end(q, l, status < 0 || l->gone, &its);
+	cut = is_cut(q, &failed, results, &its);
+	if (!q->conversation && !(r = generate_report(q, l, capture, results, failed < 0 && !status, ours)))
+		status = -1;
+	if (failed < 0 && !cut && !status)
+		status = full_status(q, l, r);
+	if (failed < 0 && !cut && status >= 0)
+		return status;
+	if (failed < 0 && !cut && reader_is_gone())
+		exit(0);
+	fprintf(stderr, "gen: %s\n", (failed < 0 && !cut) || l->rejected ? ours->text : its.text);
+	if (l->rejected)
+		return 1;
+	return cut ? 3 : exit_status(q, failed) == 2 && !q->stage[failed].shell ? 2 : 1;
+}
+
+int run(struct request *q)
+{
+	struct result *results = calloc((size_t)q->texts, sizeof *results);
+	struct capture capture = { 0 };
+	static struct loop l;
+	struct why w;
+	int status;
+
+	if (!results) {
+		fprintf(stderr, "gen: out of memory\n");
+		return 1;
+	}
+	status = work(q, &l, results, &capture, &w);
+	status = finish(q, &l, results, &capture, status, &w);
+	for (int i = 0; i < q->texts; i++)
+		result_free(&results[i]);
+	free(results);
+	loop_close(&l);
+	return status;
+}
