@@ -146,13 +146,9 @@ static int show_logprobs(struct listing *l, struct why *w)
 
 static int show_end(struct listing *l, struct why *w)
 {
-	const char *reason = frame_reason_words(l->f.flags);
-
 	if (read_elements(l, l->text, l->f.rows, w) < 0)
 		return -1;
-	if (l->f.flags == FRAME_END_STOP && l->f.rows)
-		reason = "stop string";
-	l->format->end(l, reason, l->text, l->f.rows);
+	l->format->end(l, frame_reason_words(l->f.flags, l->f.rows), l->text, l->f.rows);
 	return 0;
 }
 

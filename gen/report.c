@@ -105,8 +105,8 @@ void report(const struct request *q, const struct loop *l, const struct result *
 	fprintf(stderr, "\n");
 	if (!isnan(result_sum(r)))
 		fprintf(stderr, "log-probability: %.4f\n", result_sum(r));
-	fprintf(stderr, "stopped by: %s\ntime to the first token: %.1f ms\n", r->stop ? "stop string"
-		: r->reason ? frame_reason_words(r->reason) : "end of the stream", 1e3 * t.first);
+	fprintf(stderr, "stopped by: %s\ntime to the first token: %.1f ms\n",
+		r->reason ? frame_reason_words(r->reason, r->n_stop) : "end of the stream", 1e3 * t.first);
 	if (r->ids.n > 1)
 		fprintf(stderr, "rate after it: %.1f tokens/s; time per token: min %.2f, mean %.2f, max %.2f ms\n",
 			t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);

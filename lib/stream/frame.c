@@ -115,13 +115,19 @@ static const struct shape {
 static const struct {
 	const char *words, *key;
 } reasons[FRAME_REASONS] = {
-	{ "no reason", NULL }, { "end of generation", "eog" }, { "length", "length" }, { "stop id", "stop" },
-	{ "error", "error" }, { "interrupt", "interrupt" }, { "full context", "context" }
+	[0] = { "no reason", NULL },
+	[FRAME_END_EOG] = { "end of generation", "eog" },
+	[FRAME_END_LENGTH] = { "length", "length" },
+	[FRAME_END_STOP] = { "stop id", "stop" },
+	[FRAME_END_ERROR] = { "error", "error" },
+	[FRAME_END_INTERRUPT] = { "interrupt", "interrupt" },
+	[FRAME_END_CONTEXT] = { "full context", "context" }
 };
 
-const char *frame_reason_words(uint32_t flags)
+const char *frame_reason_words(uint32_t flags, size_t n)
 {
-	return flags < FRAME_REASONS ? reasons[flags].words : "unknown reason";
+	return flags == FRAME_END_STOP && n ? "stop string" : flags < FRAME_REASONS ? reasons[flags].words
+		: "unknown reason";
 }
 
 const char *frame_reason_key(uint32_t flags)

@@ -37,15 +37,17 @@ enum {                          /* flags of `ids ` */
 enum score { SCORE_LOGPROB, SCORE_RANK, SCORE_BEST, SCORE_BEST_LOGPROB, SCORE_COLS };
 #define FRAME_APPEND UINT32_MAX                         /* pos: after the last position */
 #define FRAME_NO_SEQ UINT32_MAX                         /* seq of the `end ` after which no sequence starts */
-/* Flags of `end `. STOP without a string: the id before it is a stop id. */
-enum frame_reason {
-	FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR, FRAME_END_INTERRUPT,
-	FRAME_END_CONTEXT,      /* the context is full */
+enum frame_reason {                                     /* flags of `end `; 0: none */
+	FRAME_END_EOG = 1, FRAME_END_LENGTH,
+	FRAME_END_STOP,                                 /* by a stop string of n bytes; n is 0: by a stop id */
+	FRAME_END_ERROR, FRAME_END_INTERRUPT,
+	FRAME_END_CONTEXT,                              /* the context is full */
 	FRAME_REASONS
 };
 
-/* The flags of an `end ` frame in words, for users; and as the "stop_reason" of JSON, NULL for none. */
-const char *frame_reason_words(uint32_t flags);
+/* The flags of an `end ` frame in words, for users; n: bytes of its stop string. And as the "stop_reason" of JSON, NULL
+ * for none. */
+const char *frame_reason_words(uint32_t flags, size_t n);
 const char *frame_reason_key(uint32_t flags);
 
 struct frame {
