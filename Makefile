@@ -76,8 +76,8 @@ FWD = engine settings supported input question batch answers hidden texts chain 
 	measure/dump measure/compare measure/report
 TOK = main encode document prompts
 SAMPLE = main options session generation pick canvas pieces after constraint trace
-LISTING = listing listing_lines listing_csv
-RENDER = render render_text render_page render_bars render_stop
+PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
+	format_page
 SCORE = main settings figures score_listing perplexity against question items choices scorer
 BENCH = main timing print random
 DESCRIBE = main describe check found
@@ -98,9 +98,8 @@ MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = lib/gguf/models tok/chat tok/chat_parse fwd/main fwd/fwd_opts sample/schema detok/main detok/printer \
-	detok/filter \
-	detok/texts detok/peek $(LISTING:%=detok/%) $(RENDER:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
-	tests/mkvocab tests/mkfamilies \
+	detok/filter detok/texts $(PEEK:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab \
+	tests/mkfamilies \
 	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
 	tests/oracle tests/mkschema tests/validator tests/batches $(REFERENCE:%=tests/%) tests/sha256
 
@@ -149,8 +148,7 @@ $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(models
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
 	$(OBJ)/lib/chat/marks.o $(tok_o) $(models_o) $(lib_o)
-$(BIN)/peek: $(OBJ)/detok/peek.o $(LISTING:%=$(OBJ)/detok/%.o) $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
-	$(models_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/peek: $(PEEK:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
 	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(OBJ)/lib/chat/marks.o \
 	$(term_o) $(process_o) $(models_o) $(lib_o)

@@ -126,6 +126,12 @@ static int read_logits(struct positions *p, struct position *out, struct why *w)
 	return found(p, out, token_at(s, pos), w);
 }
 
+/* How many ids there may be. */
+static int32_t n_ids(const struct positions *p)
+{
+	return p->carded ? p->card.n_vocab : FRAME_VOCAB_MAX;
+}
+
 static int read_score(struct positions *p, struct position *out, struct why *w)
 {
 	const struct predicted *s = find(p, w);
@@ -142,7 +148,7 @@ static int read_score(struct positions *p, struct position *out, struct why *w)
 	if (isnan(score[SCORE_LOGPROB]))
 		return fault(p, out->pos, "logits of NaN or infinity", w);
 	if (!(score[SCORE_LOGPROB] <= 0 && score[SCORE_RANK] >= 1 && score[SCORE_RANK] <= FRAME_VOCAB_MAX
-	      && score[SCORE_BEST] >= 0 && score[SCORE_BEST] < FRAME_VOCAB_MAX && score[SCORE_BEST_LOGPROB] <= 0))
+	      && score[SCORE_BEST] >= 0 && score[SCORE_BEST] < (float)n_ids(p) && score[SCORE_BEST_LOGPROB] <= 0))
 		return fault(p, out->pos, "not a score", w);
 	return 1;
 }
@@ -165,7 +171,7 @@ static int read_drawn(struct positions *p, struct position *out, struct why *w)
 		return -1;
 	pair = (const float (*)[2])p->logits;
 	for (uint32_t i = 0; i < p->f.rows; i++)
-		if (!(pair[i][0] >= 0 && pair[i][0] < FRAME_VOCAB_MAX && pair[i][1] <= 0))
+		if (!(pair[i][0] >= 0 && pair[i][0] < (float)n_ids(p) && pair[i][1] <= 0))
 			return fault(p, out->pos, "not ids and their log-probabilities", w);
 	if ((int32_t)pair[0][0] != out->id)
 		return fault(p, out->pos, "not the log-probability of the token before it", w);
@@ -198,7 +204,7 @@ static int read_ids(struct positions *p, struct position *out, struct why *w)
 	s->pos = p->f.pos;
 	s->told = 0;
 	for (size_t i = 0; i < s->ids.n; i++)
-		if (card_check_id(s->ids.id[i], p->carded ? p->card.n_vocab : FRAME_VOCAB_MAX, w))
+		if (card_check_id(s->ids.id[i], n_ids(p), w))
 			return frame_why(&p->in, w);
 	return s->cols ? waiting(p, s, due, token_at(s, due), out, w) : 0;
 }
@@ -322,5 +328,11 @@ int positions_check(const struct positions *p, const struct position *at, const 
 	if (at->row && at->n_vocab != (size_t)model->n_vocab)
 		return why(w, "%s: rows of %zu logits, but the model's vocabulary has %" PRId32 " ids", p->in.name,
 			at->n_vocab, model->n_vocab);
+	if ((at->id >= 0 && card_check_id(at->id, model->n_vocab, w))
+	    || card_check_id((int32_t)at->score[SCORE_BEST], model->n_vocab, w))
+		return frame_why(&p->in, w);
+	for (size_t i = 0; i < at->n_best; i++)
+		if (card_check_id((int32_t)at->best[i][0], model->n_vocab, w))
+			return frame_why(&p->in, w);
 	return 0;
 }

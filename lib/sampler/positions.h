@@ -53,8 +53,8 @@ void positions_close(struct positions *p);
  * with the frame in the reason if the stream is damaged, logits or scores are not numbers, or tokens are missing. */
 int positions_next(struct positions *p, struct position *out, struct why *w);
 
-/* Returns -1 if the stream of this prediction belongs to another vocabulary than the model's, as far as its card or the
- * length of the row tells. */
+/* Returns -1 if the stream of this prediction belongs to another vocabulary than the model's, as far as its card, the
+ * length of the row or an id outside the vocabulary tells. */
 int positions_check(const struct positions *p, const struct position *at, const struct card *model, struct why *w);
 
 #endif

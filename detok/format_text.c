@@ -1,20 +1,20 @@
 /* Text on a terminal, shaded from yellow to red: black on colours of the 256 that no theme changes, so that it can be
  * read on light and dark. */
-#include "render.h"
+#include "view.h"
 
 #include "lib/base/out.h"
 
-static void show(struct render *r, const struct shown *s)
+static void show(struct view *v, const struct shown *s)
 {
-	static const int background[RENDER_LEVELS] = { 0, 229, 222, 215, 209, 203 };
-	int level = r->coloured ? render_level(s) : 0, on = 0;
+	static const int background[VIEW_LEVELS] = { 0, 229, 222, 215, 209, 203 };
+	int level = v->coloured ? view_level(s) : 0, on = 0;
 	char c[4];
 	size_t n, used;
 
-	if (s->begins && r->line++)
+	if (s->begins && v->line++)
 		out_char('\n');
 	for (size_t i = 0; i < s->n; i += used) {
-		n = render_char(s->text + i, s->n - i, c, &used);
+		n = view_char(s->text + i, s->n - i, c, &used);
 		if (s->text[i] == '\n' || s->text[i] == '\t') {
 			out_text(on ? "\033[0m" : "");
 			on = 0;
@@ -29,9 +29,9 @@ static void show(struct render *r, const struct shown *s)
 	out_text(on ? "\033[0m" : "");
 }
 
-static void end(struct render *r)
+static void end(struct view *v)
 {
 	out_char('\n');
 }
 
-const struct render_kind render_text = { .name = "color", .text_only = 1, .show = show, .end = end };
+const struct format format_text = { .option = "color", .text_only = 1, .token = show, .end = end };

@@ -3,12 +3,12 @@
 #include <math.h>
 
 #include "lib/base/out.h"
-#include "listing.h"
+#include "view.h"
 
 /* "logi  at 12" */
 static void put_head(const struct frame *f)
 {
-	listing_put_kind(f, 1);
+	view_kind(f, 1);
 	if (f->pos == FRAME_APPEND)
 		out_print("  appended");
 	else
@@ -20,23 +20,23 @@ static void put_head(const struct frame *f)
 }
 
 /* The position of a row of the frame, as the first column. */
-static void put_position(const struct listing *l, uint32_t row)
+static void put_position(const struct view *v, uint32_t row)
 {
-	if (l->f.pos == FRAME_APPEND)
+	if (v->f.pos == FRAME_APPEND)
 		out_print("%11s", "-");
 	else
-		out_print("%11" PRIu32, l->f.pos + row);
+		out_print("%11" PRIu32, v->f.pos + row);
 }
 
 /* Prints the piece of an id and ends the line. Special ids have no quotes. */
-static void put_piece(const struct listing *l, int32_t id)
+static void put_piece(const struct view *v, int32_t id)
 {
-	int special = l->vocab && vocab_is_special(l->vocab, id);
+	int special = v->vocab && vocab_is_special(v->vocab, id);
 	const char *s, *quote = special ? "" : "\"";
 	size_t n;
 
-	if (l->vocab) {
-		s = vocab_piece(l->vocab, id, 1, &n);
+	if (v->vocab) {
+		s = vocab_piece(v->vocab, id, 1, &n);
 		out_print("  %s", quote);
 		out_quoted(s, n, special ? 0 : '\\');
 		out_text(quote);
@@ -44,9 +44,10 @@ static void put_piece(const struct listing *l, int32_t id)
 	out_char('\n');
 }
 
-static void put_other(const struct listing *l)
+/* "logi  at 12: 3 rows of 32000" */
+static void put_size(const struct view *v)
 {
-	const struct frame *f = &l->f;
+	const struct frame *f = &v->f;
 
 	put_head(f);
 	if (f->flags && f->kind == FRAME_LOGITS)
@@ -54,13 +55,13 @@ static void put_other(const struct listing *l)
 	out_print(": %" PRIu32 " %s of %" PRIu32 "\n", f->rows, f->rows == 1 ? "row" : "rows", f->cols);
 }
 
-static void put_rows(const struct listing *l)
+static void put_heading(const struct view *v)
 {
-	const struct frame *f = &l->f;
-	const char *piece = l->vocab ? "  piece" : "";
+	const struct frame *f = &v->f;
+	const char *piece = v->vocab ? "  piece" : "";
 
 	if (f->kind == FRAME_LOGITS) {
-		put_other(l);
+		put_size(v);
 		out_print("      after        id   percent       logit%s\n", piece);
 		return;
 	}
@@ -74,30 +75,7 @@ static void put_rows(const struct listing *l)
 			: "given");
 }
 
-static void put_id(const struct listing *l, uint32_t row, int32_t id)
-{
-	put_position(l, row);
-	out_print("  %8" PRId32, id);
-	put_piece(l, id);
-}
-
-static void put_choice(const struct listing *l, uint32_t row, const struct listing_choice *c)
-{
-	if (c->first)
-		put_position(l, row);
-	else
-		out_print("%11s", "");
-	out_print(fabsf(c->score) < 1e5f ? "  %8" PRId32 "  %8.3f  %10.4f" : "  %8" PRId32 "  %8.3f  %10.3g", c->id,
-		100 * c->p, c->score);
-	put_piece(l, c->id);
-}
-
-static void put_nan(size_t n)
-{
-	out_print("%11s  NaN: %zu\n", "", n);
-}
-
-static void put_card(const struct listing *l, const struct card *card)
+static void put_card(const struct card *card)
 {
 	out_print("card  %" PRId32 " ids, vocabulary %016" PRIx64 "\n      BOS ", card->n_vocab, card->vocab);
 	out_print(card->bos < 0 ? "none" : "%" PRId32, card->bos);
@@ -115,26 +93,53 @@ static void put_card(const struct listing *l, const struct card *card)
 		out_char('\n');
 }
 
-static void put_fork(const struct listing *l, uint32_t source)
+static void put_end(const struct view *v)
 {
-	put_head(&l->f);
-	out_print(": of sequence %" PRIu32 "\n", source);
+	const struct frame *f = &v->f;
+
+	put_head(f);
+	out_print(f->rows ? ": %s \"" : ": %s", frame_reason_words(f->flags, f->rows));
+	out_quoted(v->text, f->rows, '\\');
+	out_text(f->rows ? "\"\n" : "\n");
 }
 
-static void put_end(const struct listing *l, const char *reason, const char *text, size_t n)
+static void put_frame(const struct view *v)
 {
-	put_head(&l->f);
-	out_print(n ? ": %s \"" : ": %s", reason);
-	out_quoted(text, n, '\\');
-	out_text(n ? "\"\n" : "\n");
+	switch (v->f.kind) {
+	case FRAME_IDS: case FRAME_CANVAS: case FRAME_LOGITS: case FRAME_LOGPROBS: put_heading(v); break;
+	case FRAME_CARD: put_card(&v->card); break;
+	case FRAME_END: put_end(v); break;
+	case FRAME_FORK:
+		put_head(&v->f);
+		out_print(": of sequence %" PRIu32 "\n", v->source);
+		break;
+	default: put_size(v);
+	}
 }
 
-const struct listing_format listing_lines = { .rows = put_rows, .id = put_id, .choice = put_choice, .nan = put_nan,
-	.card = put_card, .fork = put_fork, .end = put_end, .other = put_other };
-
-static void put_id_alone(const struct listing *l, uint32_t row, int32_t id)
+static void put_entry(const struct view *v, const struct entry *e)
 {
-	out_print("%" PRId32 "\n", id);
+	if (e->first)
+		put_position(v, e->row);
+	else
+		out_print("%11s", "");
+	out_print("  %8" PRId32, e->of.id);
+	if (e->scored)
+		out_print(fabsf(e->of.score) < 1e5f ? "  %8.3f  %10.4f" : "  %8.3f  %10.3g", 100 * e->of.p,
+			e->of.score);
+	put_piece(v, e->of.id);
 }
 
-const struct listing_format listing_ids = { .ids_only = 1, .id = put_id_alone };
+static void put_nan(size_t n)
+{
+	out_print("%11s  NaN: %zu\n", "", n);
+}
+
+const struct format format_lines = { .frame = put_frame, .entry = put_entry, .nan = put_nan };
+
+static void put_id(const struct view *v, const struct entry *e)
+{
+	out_print("%" PRId32 "\n", e->of.id);
+}
+
+const struct format format_ids = { .option = "ids", .only = FRAME_IDS, .entry = put_id };

@@ -1,6 +1,6 @@
-/* Self-contained pages: HTML, whose foot shows the top tokens for the token under the pointer; and SVG, where viewers
+/* Self-contained pages: HTML, whose foot shows the candidates for the token under the pointer; and SVG, where viewers
  * show them as a title. Colours follow the reader's choice of light or dark. */
-#include "render.h"
+#include "view.h"
 
 #include "lib/base/out.h"
 #include "lib/term/width.h"
@@ -34,11 +34,11 @@ static void put_text(const char *s, size_t n)
 	size_t used;
 
 	for (size_t i = 0; i < n; i += used)
-		put_escaped(c, render_char(s + i, n - i, c, &used));
+		put_escaped(c, view_char(s + i, n - i, c, &used));
 }
 
-/* What the foot or the title says of a token: how likely it was, then the top tokens, one per line. */
-static void put_title(const struct render *r, const struct shown *s)
+/* What the foot or the title says of a token: how likely it was, then the candidates, one per line. */
+static void put_title(const struct view *v, const struct shown *s)
 {
 	char buffer[16];
 	const char *piece;
@@ -56,14 +56,14 @@ static void put_title(const struct render *r, const struct shown *s)
 		out_print(", rank %.0f", (double)s->at->score[SCORE_RANK]);
 	for (size_t i = 0; i < s->n_best; i++) {
 		out_print("&#10;%s%5.1f %%  ", s->best[i].id == s->at->id ? "▸" : " ", 100 * s->best[i].p);
-		piece = render_piece(r, s->best[i].id, buffer, &n);
+		piece = view_piece(v, s->best[i].id, buffer, &n);
 		put_text(piece, n);
 	}
 }
 
 /* ---- HTML ---- */
 
-static void start_html(struct render *r)
+static void start_html(struct view *v)
 {
 	out_text("<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>peek</title>\n"
 		"<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
@@ -81,18 +81,18 @@ static void start_html(struct render *r)
 		"</style></head>\n<body>");
 }
 
-static void show_html(struct render *r, const struct shown *s)
+static void show_html(struct view *v, const struct shown *s)
 {
 	char c[4];
 	size_t used, n;
 
-	if (s->begins && r->line++)
+	if (s->begins && v->line++)
 		out_text("<hr>");
-	out_print("<span class=\"s%d\" data-t=\"", render_level(s));
-	put_title(r, s);
+	out_print("<span class=\"s%d\" data-t=\"", view_level(s));
+	put_title(v, s);
 	out_text("\">");
 	for (size_t i = 0; i < s->n; i += used) {
-		n = render_char(s->text + i, s->n - i, c, &used);
+		n = view_char(s->text + i, s->n - i, c, &used);
 		if (s->text[i] == '\n' || s->text[i] == '\t')
 			out_char(s->text[i]);
 		else
@@ -101,16 +101,16 @@ static void show_html(struct render *r, const struct shown *s)
 	out_text("</span>");
 }
 
-static void end_html(struct render *r)
+static void end_html(struct view *v)
 {
 	out_text("</body></html>\n");
 }
 
 /* ---- SVG: a grid of cells, each piece a rectangle and its text ---- */
 
-static void start_svg(struct render *r)
+static void start_svg(struct view *v)
 {
-	r->columns = LINE_COLUMNS;
+	v->columns = LINE_COLUMNS;
 	out_print("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" font-family=\"monospace\" "
 		"font-size=\"15\">\n", LINE_COLUMNS * CELL + 2 * MARGIN);
 	out_text("<style>text{fill:#111;white-space:pre}.page{fill:#fff}.s0{fill:none}");
@@ -121,52 +121,52 @@ static void start_svg(struct render *r)
 }
 
 /* A part of a piece, on one line: text[n] and its width. */
-static void put_run(const struct render *r, const struct shown *s, const char *text, size_t n, size_t columns)
+static void put_run(const struct view *v, const struct shown *s, const char *text, size_t n, size_t columns)
 {
-	size_t x = MARGIN + r->column * CELL, y = MARGIN + r->line * LINE;
+	size_t x = MARGIN + v->column * CELL, y = MARGIN + v->line * LINE;
 
 	if (!n)
 		return;
 	out_text("<g><title>");
-	put_title(r, s);
+	put_title(v, s);
 	out_print("</title><rect class=\"s%d\" x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%d\"/>"
 		"<text x=\"%zu\" y=\"%zu\" textLength=\"%zu\" xml:space=\"preserve\">",
-		render_level(s), x, y, columns * CELL, LINE, x, y + 15, columns * CELL);
+		view_level(s), x, y, columns * CELL, LINE, x, y + 15, columns * CELL);
 	put_text(text, n);
 	out_text("</text></g>\n");
 }
 
-static void show_svg(struct render *r, const struct shown *s)
+static void show_svg(struct view *v, const struct shown *s)
 {
 	size_t from = 0, columns = 0, used, n;
 	char c[4];
 	int wide;
 
-	if (s->begins && (r->line || r->column)) {
-		r->line += 2;
-		r->column = 0;
+	if (s->begins && (v->line || v->column)) {
+		v->line += 2;
+		v->column = 0;
 	}
 	for (size_t i = 0; i < s->n; i += used) {
-		n = render_char(s->text + i, s->n - i, c, &used);
+		n = view_char(s->text + i, s->n - i, c, &used);
 		width_next(c, n, &wide);
-		if (s->text[i] == '\n' || r->column + columns + (size_t)wide > r->columns) {
-			put_run(r, s, s->text + from, i - from, columns);
+		if (s->text[i] == '\n' || v->column + columns + (size_t)wide > v->columns) {
+			put_run(v, s, s->text + from, i - from, columns);
 			from = i + (s->text[i] == '\n');
 			columns = 0;
-			r->line++;
-			r->column = 0;
+			v->line++;
+			v->column = 0;
 		}
 		columns += s->text[i] == '\n' ? 0 : (size_t)wide;
 	}
-	put_run(r, s, s->text + from, s->n - from, columns);
-	r->column += columns;
+	put_run(v, s, s->text + from, s->n - from, columns);
+	v->column += columns;
 }
 
 /* The height is known only now. */
-static void end_svg(struct render *r)
+static void end_svg(struct view *v)
 {
-	out_print("<style>svg{height:%zupx}</style></svg>\n", (r->line + 1) * LINE + 2 * MARGIN);
+	out_print("<style>svg{height:%zupx}</style></svg>\n", (v->line + 1) * LINE + 2 * MARGIN);
 }
 
-const struct render_kind render_html = { .name = "html", .start = start_html, .show = show_html, .end = end_html };
-const struct render_kind render_svg = { .name = "svg", .start = start_svg, .show = show_svg, .end = end_svg };
+const struct format format_html = { .option = "html", .start = start_html, .token = show_html, .end = end_html };
+const struct format format_svg = { .option = "svg", .start = start_svg, .token = show_svg, .end = end_svg };
