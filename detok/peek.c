@@ -12,11 +12,11 @@
 #include "lib/gguf/models.h"
 #include "view.h"
 
-enum { SEQ = 1, STOP, FORMAT };
+enum { TOP = 1, SEQ, STOP, FORMAT };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "MODEL", "show the pieces of its vocabulary, and check that the stream matches" },
-	{ 'n', "top", "N", "show the N best of each row of logits, at most 1000 (default: 5)" },
+	{ TOP, "top", "N", "show the N best of each row of logits, at most 1000 (default: 5)" },
 	{ FORMAT, "ids", NULL, "print only ids, one per line" },
 	{ SEQ, "seq", "N", "print only cards and the frames of sequence N" },
 	{ FORMAT, "raw", NULL, "with --seq: write these frames as a stream, as sequence 0" },
@@ -73,7 +73,7 @@ static const char *take_options(void)
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case 'm': model = c.value; break;
-		case 'n': view.top = (size_t)cli_integer(&c, o, 1, TOP_MAX); break;
+		case TOP: view.top = (size_t)cli_integer(&c, o, 1, TOP_MAX); break;
 		case SEQ: view.only_seq = cli_integer(&c, o, 0, FRAME_NO_SEQ - 1); break;
 		case STOP: add_stop(); break;
 		case FORMAT: show_as(o->name); break;

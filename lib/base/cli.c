@@ -239,6 +239,21 @@ static const struct opt *find(const struct cli *c, int letter, const char *s, si
 	return o;
 }
 
+/* Options that have another name now. */
+static const struct {
+	const char *program, *option, *now;
+} renamed[] = {
+	{ "peek", "-n", "--top" }
+};
+
+/* Exits if `option`, with its dashes, is one of them. */
+static void refuse_renamed(const struct cli *c, const char *option)
+{
+	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+		if (!strcmp(c->program, renamed[i].program) && !strcmp(option, renamed[i].option))
+			cli_usage(c, "unknown option %s; did you mean %s? (try --help)", option, renamed[i].now);
+}
+
 /* The option of the name s[n], or of that name in llama.cpp. */
 static const struct opt *find_name(const struct cli *c, const char *s, size_t n)
 {
@@ -293,10 +308,11 @@ static const struct opt *long_option(struct cli *c, const char *word)
 		out_print("%s (lmpipe) %s\n", c->program, VERSION);
 		exit(cli_end(c));
 	}
-	if (!o)
+	if (!o) {
 		refuse_foreign(c, c->argv[c->at - 1]);
-	if (!o)
+		refuse_renamed(c, c->argv[c->at - 1]);
 		unknown(c, word, n);
+	}
 	if (!o->arg && equals)
 		cli_usage(c, "--%s takes no argument", o->name);
 	if (o->arg && !equals && c->at >= c->argc)
@@ -315,8 +331,10 @@ static const struct opt *short_option(struct cli *c)
 		help(c);
 	if (!o && *letter == 'm' && strstr(c->synopsis, "MODEL"))
 		cli_usage(c, "unknown option -m: the model is an operand (try --help)");
-	if (!o)
+	if (!o) {
+		refuse_renamed(c, (char[3]){ '-', *letter });
 		cli_usage(c, "unknown option -%c (try --help)", *letter);
+	}
 	c->value = NULL;
 	c->in++;
 	if (o->arg && letter[1])
