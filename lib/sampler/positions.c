@@ -242,6 +242,10 @@ static int read_end(struct positions *p, struct position *out, struct why *w)
 			return -1;
 		p->over = s;
 	}
+	if (p->ends && p->f.seq != FRAME_NO_SEQ) {
+		*out = (struct position){ .seq = p->f.seq, .pos = p->f.pos, .id = -1 };
+		return 1;
+	}
 	return left_over(p, s, out, w);
 }
 

@@ -31,6 +31,8 @@ struct positions {
 	int carded;                     /* the card has been read */
 	int whole;                      /* set by the caller: also return tokens for which the stream has no
 					 * prediction */
+	int ends;                       /* set by the caller: also return the end of each sequence, with id -1 and no
+					 * prediction, in place of logits whose token does not follow */
 	int drawn;                      /* set by the caller: count `logp` frames as predictions */
 
 	/* private */

@@ -1,4 +1,4 @@
-/* Prints figures, either as lines of a name and a number or as members of a JSON object. */
+/* Prints figures and tables. */
 #include "figures.h"
 
 #include <math.h>
@@ -24,18 +24,21 @@ double mean_error(const struct mean *m)
 
 void figures_start(struct figures *f, int as_json)
 {
-	*f = (struct figures){ .as_json = as_json, .json = json_to_out() };
+	*f = (struct figures){ .as_json = as_json, .json = json_to_out(), .open = 1 };
 	if (as_json)
 		json_open(&f->json, '{');
 }
 
 void figures_end(struct figures *f)
 {
+	f->open = 0;
 	if (!f->as_json)
 		return;
 	json_close(&f->json, '}');
 	out_char('\n');
 }
+
+/* ---- figures ---- */
 
 void figures_number(struct json_writer *w, const char *key, double x)
 {
@@ -75,4 +78,53 @@ void figures_put(struct figures *f, const struct figure *one)
 	if (one->error >= 0)
 		out_print(" ± %.*f", one->decimals, one->error);
 	out_print(*one->unit ? " %s\n" : "%s\n", one->unit);
+}
+
+/* ---- tables ---- */
+
+void figures_heading(const struct figures *f, const struct column *column, size_t n, const char *more)
+{
+	if (f->as_json)
+		return;
+	for (size_t i = 0; i < n; i++)
+		out_print("%s%*s", i ? " " : "", column[i].width, column[i].heading);
+	out_text(more);
+	out_char('\n');
+}
+
+static void put_object(struct figures *f, const struct column *column, size_t n, const double *value,
+	const struct cell *cell, size_t n_cells)
+{
+	if (!f->open)
+		f->json = json_to_out();
+	json_open(&f->json, '{');
+	for (size_t i = 0; i < n; i++)
+		figures_number(&f->json, column[i].key, value[i]);
+	for (size_t i = 0; i < n_cells; i++) {
+		json_key(&f->json, cell[i].key, strlen(cell[i].key));
+		json_string(&f->json, cell[i].s ? cell[i].s : "", cell[i].s ? cell[i].n : 0);
+	}
+	json_close(&f->json, '}');
+	out_text(f->open ? "" : "\n");
+}
+
+void figures_row(struct figures *f, const struct column *column, size_t n, const double *value,
+	const struct cell *cell, size_t n_cells)
+{
+	if (f->as_json) {
+		put_object(f, column, n, value, cell, n_cells);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (isnan(value[i]))
+			out_print("%s%*s", i ? " " : "", column[i].width, "-");
+		else
+			out_print("%s%*.*f", i ? " " : "", column[i].width, column[i].decimals, value[i]);
+	for (size_t i = 0; i < n_cells; i++) {
+		out_text("  \"");
+		if (cell[i].s)
+			out_quoted(cell[i].s, cell[i].n, '\\');
+		out_char('"');
+	}
+	out_char('\n');
 }

@@ -1,4 +1,5 @@
-/* figures: results as lines of text or as one JSON object. */
+/* figures: the output of score, as text or JSON: figures, a line each or the members of one object; and the rows of a
+ * table, a line or an object each. */
 #ifndef FIGURES_H
 #define FIGURES_H
 
@@ -25,11 +26,14 @@ double mean_error(const struct mean *m);
 
 struct figures {
 	int as_json;
-	struct json_writer json;        /* an object, open between figures_start() and figures_end() */
+	struct json_writer json;
+	int open;                       /* private: an object, between figures_start() and figures_end() */
 };
 
 void figures_start(struct figures *f, int as_json);
 void figures_end(struct figures *f);
+
+/* ---- figures ---- */
 
 /* One figure: "name   value ± error unit", or "key": value, "key_error": error. error < 0 or NaN: none. A NaN is left
  * out of text and null in JSON. */
@@ -47,5 +51,25 @@ void figures_name(const char *name);
 
 /* A member of an object; null where JSON has no such number. */
 void figures_number(struct json_writer *w, const char *key, double x);
+
+/* ---- tables ---- */
+
+struct column {
+	const char *key, *heading;      /* in JSON and in text */
+	int width, decimals;            /* in text */
+};
+
+struct cell {                           /* a text at the end of a row */
+	const char *key, *s;            /* s[n]: any bytes; NULL: empty */
+	size_t n;
+};
+
+/* Prints the headings of column[n], then `more`; nothing in JSON. */
+void figures_heading(const struct figures *f, const struct column *column, size_t n, const char *more);
+
+/* Prints a row: value[n], then cell[n_cells]. A NaN is "-" in text; in JSON, what is not finite is null. Without
+ * figures_start() each row is an object of its own, on a line. */
+void figures_row(struct figures *f, const struct column *column, size_t n, const double *value,
+	const struct cell *cell, size_t n_cells);
 
 #endif

@@ -9,6 +9,7 @@
 #include "lib/base/out.h"
 #include "against.h"
 #include "choices.h"
+#include "perplexity.h"
 #include "scorer.h"
 #include "settings.h"
 
@@ -41,7 +42,7 @@ static void open_stream(struct positions *p, const char *name)
 static int compare(void)
 {
 	static struct positions base, other;
-	struct against a = { .chunk = set.perplexity.chunk, .as_json = set.perplexity.as_json };
+	struct against a = { .chunk = set.chunk, .as_json = set.as_json };
 	int status;
 
 	if (!strcmp(set.against, "-") && (!c.argc || !strcmp(c.argv[0], "-")))
@@ -93,7 +94,7 @@ static int read_scores(struct choices *choices)
 /* The tokens of the choices, or what their scores say. */
 static void choose(void)
 {
-	struct choices choices = { .table = set.perplexity.table, .as_json = set.perplexity.as_json };
+	struct choices choices = { .table = set.table, .as_json = set.as_json };
 	int status = items_open(&choices.items, set.choices, set.model, &w);
 
 	if (status == 0 && set.ids) {
@@ -111,13 +112,15 @@ static void choose(void)
 static void measure(void)
 {
 	static struct positions in;
+	struct perplexity p = { .chunk = set.chunk, .as_json = set.as_json, .most = set.worst,
+		.of = set.lines ? TEXTS : set.table ? TOKENS : WHOLE };
 	struct token_pieces *pieces = NULL;
 
 	if (set.model && !(pieces = pieces_open(set.model, &w)))
 		die();
 	open_stream(&in, c.argc ? c.argv[0] : NULL);
-	set.perplexity.pieces = pieces;
-	if (perplexity_run(&set.perplexity, &in, &w) < 0)
+	p.pieces = pieces;
+	if (perplexity_run(&p, &in, &w) < 0)
 		die();
 	positions_close(&in);
 	pieces_close(pieces);

@@ -4,7 +4,7 @@
 #include "lib/process/find.h"
 #include "lib/stream/frame.h"
 
-enum { CHUNK = 1, TABLE, WORST, JSON, AGAINST, CHOICES, IDS, BACKEND };
+enum { CHUNK = 1, TABLE, LINES, WORST, JSON, AGAINST, CHOICES, IDS, BACKEND };
 enum { WORST_MAX = 100000, OWN = 2 };   /* OWN: words of fwd's command before those that are given */
 
 const struct opt settings_opts[] = {
@@ -18,12 +18,13 @@ const struct opt settings_opts[] = {
 	{ 't', "threads", "N", "with --choices: threads of fwd" },
 	{ 'c', "ctx-size", "N", "with --choices: tokens of fwd's context" },
 	{ BACKEND, "backend", "NAME", "with --choices: backend of fwd" },
+	{ LINES, "lines", NULL, "a line for each text, such as each line of tok --lines, instead of figures" },
 	{ TABLE, "table", NULL, "a line for each token, or for each item of --choices, instead of figures" },
 	{ WORST, "worst", "N", "the N least likely tokens" },
 	{ AGAINST, "against", "BASE",
 		"compare with another stream of the same tokens;\n"
 		"exit status as diff's: 0 the same bits, 1 different, 2 trouble" },
-	{ JSON, "json", NULL, "an object; with --table, a line with an object for each token" },
+	{ JSON, "json", NULL, "an object; with --table and --lines, one on each line" },
 	{ 0 }
 };
 
@@ -38,26 +39,28 @@ static void add(struct settings *set, const struct cli *c, const char *word, con
 
 static void check(const struct settings *set, const struct cli *c)
 {
-	const struct perplexity *p = &set->perplexity;
-	int runs = set->choices && !set->ids && !c->argc;
+	const char *rows = set->table ? "--table" : set->lines ? "--lines" : NULL;
 
-	if (set->choices && (!set->model || set->against || p->most || p->chunk))
-		cli_usage(c, !set->model ? "--choices requires -m" : "--choices excludes --against, --worst, --chunk");
-	if (set->ids && (!set->choices || c->argc || p->table))
+	if (set->choices && !set->model)
+		cli_usage(c, "--choices requires -m");
+	if (set->choices && (set->against || set->worst || set->chunk || set->lines))
+		cli_usage(c, "--choices excludes --against, --worst, --chunk and --lines");
+	if (set->ids && (!set->choices || c->argc || set->table))
 		cli_usage(c, "--ids requires --choices, and no stream or --table");
-	if (set->fwd.n > OWN && !runs)
+	if (set->fwd.n > OWN && (!set->choices || set->ids || c->argc))
 		cli_usage(c, "%s: only with --choices, without --ids or a stream", set->fwd.argv[OWN]);
 	if (c->argc > 1)
 		cli_usage(c, "more than one stream (try --help)");
-	if (set->against && (p->table || p->most || set->model))
-		cli_usage(c, "--against excludes %s", p->table ? "--table" : p->most ? "--worst" : "-m");
-	if (p->table && p->most)
-		cli_usage(c, "--table and --worst exclude each other");
+	if (set->against && (rows || set->worst || set->model))
+		cli_usage(c, "--against excludes %s", rows ? rows : set->worst ? "--worst" : "-m");
+	if (set->table && set->lines)
+		cli_usage(c, "--table and --lines exclude each other");
+	if (rows && set->worst)
+		cli_usage(c, "%s and --worst exclude each other", rows);
 }
 
 void settings_read(struct settings *set, struct cli *c)
 {
-	struct perplexity *p = &set->perplexity;
 	const struct opt *o;
 
 	*set = (struct settings){ .fwd = { .name = "fwd", .program = "fwd", .quiet = 1 } };
@@ -65,13 +68,14 @@ void settings_read(struct settings *set, struct cli *c)
 	while ((o = cli_next(c)))
 		switch (o->letter) {
 		case 'm': set->model = c->value; break;
-		case CHUNK: p->chunk = (uint32_t)cli_integer(c, o, 4, FRAME_IDS_MAX); break;
-		case TABLE: p->table = 1; break;
-		case WORST: p->most = (size_t)cli_integer(c, o, 1, WORST_MAX); break;
+		case CHUNK: set->chunk = (uint32_t)cli_integer(c, o, 4, FRAME_IDS_MAX); break;
+		case TABLE: set->table = 1; break;
+		case LINES: set->lines = 1; break;
+		case WORST: set->worst = (size_t)cli_integer(c, o, 1, WORST_MAX); break;
 		case CHOICES: set->choices = c->value; break;
 		case IDS: set->ids = 1; break;
 		case AGAINST: set->against = c->value; c->trouble = 2; break;
-		case JSON: p->as_json = 1; break;
+		case JSON: set->as_json = 1; break;
 		case 't': add(set, c, "--threads", c->value); break;
 		case 'c': add(set, c, "--ctx-size", c->value); break;
 		case BACKEND: add(set, c, "--backend", c->value); break;

@@ -2,14 +2,17 @@
 #ifndef SETTINGS_H
 #define SETTINGS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "lib/base/cli.h"
 #include "lib/process/stages.h"
-#include "perplexity.h"
 
 struct settings {
 	const char *model, *against, *choices;  /* or NULL */
-	int ids;
-	struct perplexity perplexity;
+	int ids, table, lines, as_json;
+	uint32_t chunk;                 /* 0: none */
+	size_t worst;
 	struct stage fwd;               /* its command for --choices, without the model */
 };
 

@@ -1,17 +1,14 @@
-/* score_listing: a line for each token: its score, its piece, and what was more likely. */
-#ifndef SCORE_LISTING_H
-#define SCORE_LISTING_H
+/* tokens: a row for each token: its score, its piece, and what was more likely. */
+#ifndef TOKENS_H
+#define TOKENS_H
 
-#include "lib/base/json.h"
+#include "figures.h"
 #include "lib/sampler/positions.h"
 #include "sample/pieces.h"
 
 /* pieces: NULL: only ids are known. */
-void listing_heading(const struct token_pieces *pieces);
-void listing_line(const struct position *at, const struct token_pieces *pieces);
-
-/* The same as an object. */
-void listing_json(struct json_writer *to, const struct position *at, const struct token_pieces *pieces);
+void tokens_heading(const struct figures *f, const struct token_pieces *pieces);
+void tokens_row(struct figures *f, const struct position *at, const struct token_pieces *pieces);
 
 /* The `most` tokens with the lowest log-probabilities, from the lowest up; of equal ones the earlier. */
 struct worst {
