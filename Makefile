@@ -78,7 +78,7 @@ TOK = main encode document prompts
 SAMPLE = main options session generation pick canvas pieces after constraint trace
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page
-SCORE = main settings figures tokens perplexity against question items choices scorer
+SCORE = main settings figures tokens perplexity against question items choices scorer progress
 BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main list segment_text

@@ -8,7 +8,7 @@
  *	under nopipe COMMAND...                         with SIGPIPE ignored
  *	under nonblock FD COMMAND...                    with O_NONBLOCK set on a descriptor
  *	under pty FD COMMAND...                         with a descriptor that is a terminal; of a small output on
- *	                                                descriptor 1 a copy goes to stdout */
+ *	                                                descriptor 1 or 2 a copy goes to where it went */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ static void terminal(int fd)
 	int follower;
 
 	leader = posix_openpt(O_RDWR | O_NOCTTY);
-	output = dup(STDOUT_FILENO);
+	output = dup(fd);
 	if (leader < 0 || grantpt(leader) || unlockpt(leader)
 		|| (follower = open(ptsname(leader), O_RDWR | O_NOCTTY)) < 0)
 		die("pty");
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 	if (!over)
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			continue;
-	if (!strcmp(how, "pty") && atoi(argv[2]) == STDOUT_FILENO)
+	if (!strcmp(how, "pty") && atoi(argv[2]) != STDIN_FILENO)
 		show_terminal();
 	if (!strcmp(how, "time")) {
 		FILE *f = fopen(argv[2], "w");

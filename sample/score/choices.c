@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/out.h"
+#include "progress.h"
 
 /* How texts of different lengths are made comparable: by tokens as llama-perplexity does, not at all, by bytes. */
 enum { BY_TOKEN, TOTAL, BY_BYTE, WAYS };
@@ -45,6 +46,7 @@ static struct choice *choice_of(const struct items *t, uint32_t seq)
 		? &t->item[low].choice[seq - t->item[low].seq] : NULL;
 }
 
+/* Takes the score of a token. Returns 1 if it completes a choice. */
 static int take(const struct items *t, const struct positions *in, const struct position *at, struct why *w)
 {
 	struct choice *c = choice_of(t, at->seq);
@@ -59,7 +61,24 @@ static int take(const struct items *t, const struct positions *in, const struct 
 	c->sum += (double)at->score[SCORE_LOGPROB];
 	c->first += at->score[SCORE_RANK] < 2;
 	c->got++;
-	return 0;
+	return c->got == c->to - c->from;
+}
+
+static int read_all(const struct items *t, struct positions *in, struct why *w)
+{
+	struct progress progress;
+	struct position at;
+	size_t all = 0, done = 0;
+	int status, complete = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		all += t->item[i].n;
+	progress_start(&progress, "choices", all);
+	while (complete >= 0 && (status = positions_next(in, &at, w)) > 0)
+		if (at.id >= 0 && (complete = take(t, in, &at, w)) > 0)
+			progress_show(&progress, ++done);
+	progress_end(&progress);
+	return complete < 0 ? -1 : status;
 }
 
 static int check_all(const struct items *t, const char *name, struct why *w)
@@ -160,13 +179,7 @@ static void put_figures(const struct choices *c)
 
 int choices_run(struct choices *c, struct positions *in, struct why *w)
 {
-	struct position at;
-	int status;
-
-	while ((status = positions_next(in, &at, w)) > 0)
-		if (at.id >= 0 && take(&c->items, in, &at, w) < 0)
-			return -1;
-	if (status < 0 || check_all(&c->items, in->in.name, w) < 0)
+	if (read_all(&c->items, in, w) < 0 || check_all(&c->items, in->in.name, w) < 0)
 		return -1;
 	if (c->table)
 		put_table(c);
