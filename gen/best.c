@@ -64,6 +64,20 @@ static void take_ids(const struct frame *f, const int32_t *ids)
 		must(result_ids(&t->r, ids, f->rows, f->pos, &w));
 }
 
+/* Log-probabilities belong to an id before them; those of one that was cut off again are ignored. */
+static void take_logprobs(const struct frame_in *in, struct contender *t, const struct frame *f, const float *pair)
+{
+	const struct result *r = &t->r;
+	int bad = f->pos >= r->pos && f->pos - r->pos < r->ids.n
+		&& !(pair[0] >= 0 && pair[0] < FRAME_VOCAB_MAX && (int32_t)pair[0] == r->ids.id[f->pos - r->pos]);
+
+	for (uint32_t i = 0; i < f->rows; i++)
+		bad |= !(pair[2 * i + 1] <= 0);
+	if (bad)
+		why(&w, "position %" PRIu32 ": not the log-probability of the token before it", f->pos);
+	must((bad && frame_why(in, &w)) || result_logprobs(&t->r, f->pos, pair, f->rows, &w));
+}
+
 static void read_all(void)
 {
 	static struct frame_in in;
@@ -87,7 +101,7 @@ static void read_all(void)
 		else if (f.kind == FRAME_END && !t->r.reason)
 			result_end(&t->r, f.flags ? f.flags : FRAME_END_LENGTH, payload, f.rows);
 		else if (f.kind == FRAME_LOGPROBS && f.rows)
-			must(result_logprobs(&t->r, f.pos, payload, f.rows, &w));
+			take_logprobs(&in, t, &f, payload);
 	}
 	must(got < 0);
 	free(payload);
