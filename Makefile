@@ -49,7 +49,8 @@ PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template content draft marks shape
-ANSWER = answer call derive format known literals message pattern prompt samples tags tools
+ANSWER = answer call derive derive_call derive_values format known learn literals message pattern place samples tags \
+	tools
 JINJA = arith braces builtin_bytes builtin_encode builtin_global builtin_html builtin_items builtin_list \
 	builtin_number builtin_pprint builtin_str builtin_strftime builtin_text builtin_wrap builtins call dict env \
 	eval exec expr format jinja lex number parse percent spell text value

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "lib/base/slurp.h"
+#include "lib/chat/answer/learn.h"
 #include "lib/chat/answer/message.h"
-#include "lib/chat/answer/prompt.h"
 #include "check.h"
 #include "random.h"
 
@@ -29,16 +29,7 @@ static struct span text_of(const struct json *v, const char *key)
 
 static struct span stripped(struct span s)
 {
-	while (s.n && pattern_is_space(*s.s))
-		s = (struct span){ s.s + 1, s.n - 1 };
-	while (s.n && pattern_is_space(s.s[s.n - 1]))
-		s.n--;
-	return s;
-}
-
-static int same(struct span a, struct span b)
-{
-	return a.n == b.n && !memcmp(a.s, b.s, a.n);
+	return span_trim_end(span_trim_start(s));
 }
 
 static int same_value(const struct json *a, const struct json *b)
@@ -80,7 +71,7 @@ static struct span compact(struct arena *a, struct span s)
 	int in_string = 0;
 
 	for (size_t i = 0; out && i < s.n; i++) {
-		if (!in_string && pattern_is_space(s.s[i]))
+		if (!in_string && span_is_space(s.s[i]))
 			continue;
 		if (in_string && s.s[i] == '\\')
 			out[n++] = s.s[i++];
@@ -90,11 +81,6 @@ static struct span compact(struct arena *a, struct span s)
 			out[n++] = s.s[i];
 	}
 	return (struct span){ out, n };
-}
-
-static int starts(struct span s, struct span with)
-{
-	return s.n >= with.n && !memcmp(s.s, with.s, with.n);
 }
 
 static int has(struct span s, struct span part)
@@ -111,15 +97,15 @@ static int same_call(struct arena *a, const struct json *call, const struct json
 	const struct json *is = json_get(call, "function"), *must = json_get(expected, "function");
 	struct span id = text_of(expected, "id"), arguments = text_of(is, "arguments");
 
-	if (!same(text_of(is, "name"), text_of(must, "name")))
+	if (!span_equal(text_of(is, "name"), text_of(must, "name")))
 		return 0;
-	if (id.n && has(answer, id) && !same(text_of(call, "id"), id))
+	if (id.n && has(answer, id) && !span_equal(text_of(call, "id"), id))
 		return 0;
 	if (!json_get(expected, "arguments_prefix_of"))
 		return same_json(arguments, text_of(must, "arguments"));
 	arguments = compact(a, arguments);
-	return starts(compact(a, text_of(expected, "arguments_prefix_of")), arguments)
-		&& starts(arguments, text_of(expected, "arguments_at_least"));
+	return span_begins(compact(a, text_of(expected, "arguments_prefix_of")), arguments)
+		&& span_begins(arguments, text_of(expected, "arguments_at_least"));
 }
 
 static int same_message(const struct json *m, const struct json *test)
@@ -127,6 +113,7 @@ static int same_message(const struct json *m, const struct json *test)
 	const struct json *expected = json_get(test, "expect"), *x = json_get(m, "tool_calls");
 	const struct json *y = json_get(expected, "tool_calls"), *exact = json_get(test, "exact");
 	struct span content = text_of(m, "content"), wanted = text_of(expected, "content");
+	struct span reasoning = stripped(text_of(m, "reasoning_content"));
 	struct arena arena = { .limit = MEMORY };
 	int equal;
 
@@ -134,8 +121,8 @@ static int same_message(const struct json *m, const struct json *test)
 		content = stripped(content);
 		wanted = stripped(wanted);
 	}
-	equal = same(content, wanted) && same(text_of(m, "role"), text_of(expected, "role"))
-		&& same(stripped(text_of(m, "reasoning_content")), stripped(text_of(expected, "reasoning_content")));
+	equal = span_equal(content, wanted) && span_equal(text_of(m, "role"), text_of(expected, "role"))
+		&& span_equal(reasoning, stripped(text_of(expected, "reasoning_content")));
 	for (x = x ? x->child : NULL, y = y ? y->child : NULL; equal && (x || y); x = x->next, y = y->next)
 		equal = x && y && same_call(&arena, x, y, text_of(test, "output"));
 	arena_free(&arena);
@@ -200,8 +187,7 @@ static int setting_open(struct setting *s, const struct json *file, const struct
 {
 	*s = (struct setting){ .arena.limit = MEMORY, .prompt.limit = MEMORY };
 	return chat_start(&s->chat, MEMORY, &w) || set_variables(&s->chat, file, test)
-		|| prompt_end(&s->chat, template->p, template->n, NULL, &s->prompt, &w)
-		|| format_derive(&s->format, &s->chat, template->p, template->n, NULL, &s->arena, &w);
+		|| learn_format(&s->chat, template->p, template->n, NULL, &s->format, &s->arena, &s->prompt, &w);
 }
 
 static void setting_close(struct setting *s)
@@ -421,7 +407,7 @@ static void test_file(const char *folder, const char *name)
 		}
 		if (!strcmp(level, "core") || !strcmp(level, "hard"))
 			test_case(name, &s, test);
-		if (same(text_of(test, "rendered"), (struct span){ "same", 4 }))
+		if (span_equal(text_of(test, "rendered"), span_of("same")))
 			test_return(name, &s, file, test, &template);
 		for (int i = 0; i < 8; i++)
 			test_damaged(name, &s, text_of(test, "output"));

@@ -6,8 +6,8 @@
 
 #include "lib/base/io.h"
 #include "lib/base/out.h"
+#include "lib/chat/answer/learn.h"
 #include "lib/chat/answer/message.h"
-#include "lib/chat/answer/prompt.h"
 
 enum { READ_BYTES = 1 << 16 };
 #define OUT_MAX ((size_t)1 << 31)
@@ -69,7 +69,7 @@ int chat_parse(struct chat *c, const char *template, size_t n, const struct jinj
 	struct bytes text = { .limit = OUT_MAX };
 	struct arena arena = { .limit = OUT_MAX };
 	struct format format;
-	int failed = prompt_end(c, template, n, o, &text, w) || format_derive(&format, c, template, n, o, &arena, w);
+	int failed = learn_format(c, template, n, o, &format, &arena, &text, w);
 
 	if (!failed && what == PARSE_SHOW) {
 		text.n = 0;

@@ -70,9 +70,9 @@ static int add_closes(struct answer *a, const struct call_format *call, struct c
 		closes->section = i ? closes->n : 0;
 		for (n = strlen(s); n && closes->n < READER_CLOSES; s += end, n -= end) {
 			end = token = pattern_token(s, n);
-			if (pattern_is_space(*s))
+			if (span_is_space(*s))
 				continue;
-			while (!pattern_is_tag(s, token) && end < n && !pattern_is_space(s[end])
+			while (!pattern_is_tag(s, token) && end < n && !span_is_space(s[end])
 			       && !pattern_is_tag(s + end, pattern_token(s + end, n - end)))
 				end++;
 			if (!(copy = arena_text(&a->arena, end + 1)))
@@ -216,7 +216,7 @@ static int read_text(struct answer *a)
 			if (match != MATCH_NO)
 				break;
 		}
-		space = pattern_is_space(s.s[i]) ? space + 1 : 0;
+		space = span_is_space(s.s[i]) ? space + 1 : 0;
 		if (!space && !a->silent) {
 			a->fresh = 0;
 			a->empty = a->empty && a->state == READ_THOUGHT;
@@ -253,15 +253,13 @@ static enum match next_begins(const struct answer *a, struct span s, struct foun
 
 static int read_after(struct answer *a)
 {
-	struct span s = reader_left(a);
+	struct span s = span_trim_start(reader_left(a));
 	const char *between = pattern_core(a->call->between);
 	size_t n, which;
 	enum match match;
 	struct found f;
 	struct head head;
 
-	while (s.n && pattern_is_space(*s.s))
-		s = (struct span){ s.s + 1, s.n - 1 };
 	match = s.n ? call_closes(a, s, &n, &which) : MATCH_MORE;
 	if (match == MATCH_YES) {
 		a->at = (size_t)(s.s - a->text.p) + n;
@@ -404,8 +402,7 @@ int answer_prompt(struct answer *a, const char *s, size_t n)
 		a->ended = 0;
 		a->at = a->text.n;
 	}
-	while (a->at < a->text.n && pattern_is_space(a->text.p[a->at]))
-		a->at++;
+	a->at += span_space(reader_left(a));
 	if (a->state != READ_TEXT && a->state != READ_THOUGHT) {
 		a->state = READ_TEXT;
 		a->at = a->text.n;

@@ -6,11 +6,10 @@
 
 /* ---- JSON, as far as it is there ---- */
 
-static size_t blanks(struct span s, size_t at)
+/* Where the white space at s[at] ends. */
+static size_t skip_space(struct span s, size_t at)
 {
-	while (at < s.n && pattern_is_space(s.s[at]))
-		at++;
-	return at;
+	return at + span_space(span_drop(s, at));
 }
 
 /* Skips the JSON value at s[*at]: a scalar may be anything without separators. */
@@ -38,7 +37,7 @@ static enum match skip_value(struct span s, size_t *at)
 			depth -= c == '}' || c == ']';
 			if (depth)
 				continue;
-		} else if (c != ',' && c != '}' && c != ']' && !pattern_is_space(c)) {
+		} else if (c != ',' && c != '}' && c != ']' && !span_is_space(c)) {
 			continue;
 		} else {
 			i--;    /* a scalar ended */
@@ -52,30 +51,26 @@ static enum match skip_value(struct span s, size_t *at)
 /* Reads "KEY": at s[*at], with white space around. */
 static enum match read_key(struct span s, size_t *at, struct span *key)
 {
-	size_t i = blanks(s, *at), from = i;
+	size_t i = skip_space(s, *at), from = i;
 
 	if (i < s.n && s.s[i] != '"')
 		return MATCH_NO;
 	if (i == s.n || skip_value(s, &i) != MATCH_YES)
 		return MATCH_MORE;
 	*key = (struct span){ s.s + from + 1, i - from - 2 };
-	i = blanks(s, i);
+	i = skip_space(s, i);
 	if (i == s.n)
 		return MATCH_MORE;
 	if (s.s[i] != ':')
 		return MATCH_NO;
-	*at = blanks(s, i + 1);
+	*at = skip_space(s, i + 1);
 	return *at < s.n ? MATCH_YES : MATCH_MORE;
-}
-
-static int same(struct span s, const char *word)
-{
-	return s.n == strlen(word) && !memcmp(s.s, word, s.n);
 }
 
 static int is_arguments(const struct call_format *call, struct span key)
 {
-	return same(key, call->arguments) || same(key, "arguments") || same(key, "parameters");
+	return span_equal(key, span_of(call->arguments)) || span_equal(key, span_of("arguments"))
+		|| span_equal(key, span_of("parameters"));
 }
 
 static struct span without_quotes(struct span s)
@@ -86,7 +81,7 @@ static struct span without_quotes(struct span s)
 /* An object, up to its arguments if the name comes first, else to its end. */
 static enum match object_begins(const struct call_format *call, struct span s, struct head *head)
 {
-	size_t at = blanks(s, 0), from;
+	size_t at = skip_space(s, 0), from;
 	struct span key, value;
 	enum match match;
 
@@ -105,15 +100,15 @@ static enum match object_begins(const struct call_format *call, struct span s, s
 		if ((match = skip_value(s, &at)) != MATCH_YES)
 			break;
 		value = (struct span){ s.s + from, at - from };
-		if (same(key, call->name))
+		if (span_equal(key, span_of(call->name)))
 			head->name = without_quotes(value);
 		else if (is_arguments(call, key))
 			head->arguments = value;
-		else if (*call->id && same(key, call->id))
+		else if (*call->id && span_equal(key, span_of(call->id)))
 			head->id = without_quotes(value);
-		else if (call->bare && !same(key, "type") && !same(key, "id"))
+		else if (call->bare && !span_equal(key, span_of("type")) && !span_equal(key, span_of("id")))
 			return MATCH_NO;
-		at = blanks(s, at);
+		at = skip_space(s, at);
 		if (at < s.n && s.s[at] == '}') {
 			head->n = at;
 			return head->name.n ? MATCH_YES : MATCH_NO;
@@ -192,7 +187,7 @@ static void set_names(const struct call_format *call, const struct found *f, str
 enum match call_begins(const struct answer *a, const struct call_format *call, struct span s, const struct found *f,
 	struct head *head)
 {
-	size_t at = blanks(s, 0);
+	size_t at = skip_space(s, 0);
 	enum match match;
 
 	*head = (struct head){ 0 };
@@ -327,7 +322,7 @@ int read_json(struct answer *a)
 int read_members(struct answer *a)
 {
 	struct span s = reader_left(a), key;
-	size_t at = blanks(s, 0), from;
+	size_t at = skip_space(s, 0), from;
 	enum match match;
 
 	if (a->call->kind != CALL_MEMBERS) {
@@ -353,7 +348,7 @@ int read_members(struct answer *a)
 		call_end(a);
 		return 1;
 	}
-	if (*a->call->id && same(key, a->call->id))
+	if (*a->call->id && span_equal(key, span_of(a->call->id)))
 		tell_id(a, without_quotes((struct span){ s.s + from, at - from }));
 	a->at += at;
 	return 1;

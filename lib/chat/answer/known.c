@@ -40,7 +40,7 @@ static const struct {
 		.end = "\n```<" BAR "tool" LOW "call" LOW "end" BAR ">",
 		.section_end = "<" BAR "tool" LOW "calls" LOW "end" BAR ">" } },
 	/* the most common one, for templates that know nothing of calls */
-	{ "", KNOWN_WITHOUT_CALLS, { CALL_MEMBERS, .begin = "<tool_call>\n", .end = "\n</tool_call>",
+	{ "", KNOWN_WITHOUT_CALLS, { CALL_MEMBERS, .begin = "\n<tool_call>\n", .end = "\n</tool_call>",
 		.name = "name", .arguments = "arguments" } },
 };
 

@@ -21,7 +21,7 @@ static int is_one_of(char c, const char *set)
 
 static int is_word(char c)
 {
-	return !pattern_is_space(c) && !is_one_of(c, ",:=()[]{}\"'");
+	return !span_is_space(c) && !is_one_of(c, ",:=()[]{}\"'");
 }
 
 /* Separates an item from the one before. */
@@ -144,7 +144,7 @@ static enum match token(struct literals *l, const char *s, size_t n, int end, st
 	size_t quote = strlen(l->quote), i;
 
 	*used = 1;
-	if (pattern_is_space(*s))
+	if (span_is_space(*s))
 		return MATCH_YES;
 	if (begins_quote(l, s, n)) {
 		*used = n < quote ? 0 : quote;
@@ -175,7 +175,7 @@ static enum match token(struct literals *l, const char *s, size_t n, int end, st
 		for (i = 0; i < n && is_word(s[i]); i++)
 			;
 		*used = i;
-		while (i < n && pattern_is_space(s[i]))
+		while (i < n && span_is_space(s[i]))
 			i++;
 		if (i == n && !end)
 			return MATCH_MORE;

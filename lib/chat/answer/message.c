@@ -27,7 +27,7 @@ static void put_call(struct json_writer *w, struct span id, struct span name, st
 	if (id.n)
 		text(w, "id", id);
 	if (name.n)
-		text(w, "type", (struct span){ "function", 8 });
+		text(w, "type", span_of("function"));
 	if (name.n || arguments.n) {
 		key(w, "function");
 		json_open(w, '{');
@@ -148,7 +148,7 @@ int message_end(struct message *m)
 		end_call(m);
 		bytes_put(&m->calls, "", 1);
 		json_open(&w, '{');
-		text(&w, "role", (struct span){ "assistant", 9 });
+		text(&w, "role", span_of("assistant"));
 		if (m->content.n || !m->n_calls)
 			text(&w, "content", of(&m->content));
 		else {

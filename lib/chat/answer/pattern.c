@@ -109,7 +109,7 @@ size_t pattern_lead(const char *pattern)
 {
 	size_t n = 0;
 
-	while (pattern_is_space(pattern[n]))
+	while (span_is_space(pattern[n]))
 		n++;
 	return n;
 }
@@ -156,7 +156,7 @@ static int skip_space(struct matcher *m)
 {
 	const char *from = m->s;
 
-	while (m->s < m->end && pattern_is_space(*m->s))
+	while (m->s < m->end && span_is_space(*m->s))
 		m->s++;
 	return m->s - from > PATTERN_MOST ? -1 : 0;
 }
@@ -166,7 +166,7 @@ static enum match match_space(struct matcher *m)
 {
 	const char *from = m->s;
 
-	while (pattern_is_space(*m->p))
+	while (span_is_space(*m->p))
 		m->p++;
 	if (skip_space(m))
 		return MATCH_NO;
@@ -183,7 +183,7 @@ static int belongs(char place, char c, char next)
 	switch (place) {
 	case PATTERN_NUMBER: return c >= '0' && c <= '9';
 	case PATTERN_REST: return 1;
-	default: return !pattern_is_space(c) && !strchr("<>\"'{}()[]=,", c);
+	default: return !span_is_space(c) && !strchr("<>\"'{}()[]=,", c);
 	}
 }
 
@@ -259,11 +259,11 @@ enum match pattern_match(const char *pattern, const char *text, size_t n, int en
 
 	*f = (struct found){ 0 };
 	while (*m.p && so_far == MATCH_YES) {
-		if (pattern_is_space(*m.p) && !*pattern_core(m.p)) {
+		if (span_is_space(*m.p) && !*pattern_core(m.p)) {
 			so_far = match_trail(&m);
 			break;
 		}
-		so_far = pattern_is_space(*m.p) ? match_space(&m)
+		so_far = span_is_space(*m.p) ? match_space(&m)
 			: is_place(*m.p) ? match_place(&m, key, f) : match_byte(&m);
 		if (so_far != MATCH_YES)
 			break;

@@ -8,6 +8,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/bytes.h"
+#include "span.h"
 
 enum pattern_place {            /* the bytes that are placeholders */
 	PATTERN_NAME = 1,       /* the name of a tool */
@@ -23,11 +24,6 @@ enum pattern_place {            /* the bytes that are placeholders */
 enum { PATTERN_MOST = 256 };    /* bytes that a placeholder or white space may have */
 
 enum match { MATCH_NO, MATCH_MORE, MATCH_YES };     /* MATCH_MORE: not before there is more text */
-
-struct span {
-	const char *s;
-	size_t n;
-};
 
 struct found {
 	size_t n;               /* bytes that match, also of a match that needs more text */
@@ -53,11 +49,6 @@ size_t pattern_common_end(struct span a, struct span b);
 /* The pattern without the white space that it begins with, and how much that is. */
 const char *pattern_core(const char *pattern);
 size_t pattern_lead(const char *pattern);
-
-static inline int pattern_is_space(char c)
-{
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
 
 /* The first tag of the pattern after offset `from`, or -1. */
 long pattern_next_tag(const char *pattern, size_t from);

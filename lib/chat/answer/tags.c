@@ -6,13 +6,6 @@
 
 static const struct span any_key = { 0 };
 
-static struct span without_space(struct span s)
-{
-	while (s.n && pattern_is_space(*s.s))
-		s = (struct span){ s.s + 1, s.n - 1 };
-	return s;
-}
-
 static void tell(struct answer *a, const char *text)
 {
 	reader_tell(a, ANSWER_ARGUMENTS, text, strlen(text));
@@ -71,7 +64,7 @@ static enum match value_ends(const struct answer *a, const char *end, struct spa
 	if (next != MATCH_YES)
 		return next;
 	*n = f.n;
-	rest = without_space((struct span){ s.s + f.n, s.n - f.n });
+	rest = span_trim_start((struct span){ s.s + f.n, s.n - f.n });
 	if (!rest.n)
 		return a->ended ? MATCH_YES : MATCH_MORE;
 	for (int i = 0; i < 4 && match != MATCH_YES; i++) {
@@ -110,7 +103,7 @@ static enum match find_end(struct answer *a, const char *end, struct span s, siz
 			match = value_ends(a, end, key_of(a->key, a->key_n), (struct span){ s.s + i, s.n - i }, n);
 		if (match != MATCH_NO)
 			break;
-		space = pattern_is_space(s.s[i]) ? space + 1 : 0;
+		space = span_is_space(s.s[i]) ? space + 1 : 0;
 	}
 	while (space > lead || (space && memcmp(s.s + i - space, end + lead - space, space) && i < s.n))
 		space--;
@@ -203,7 +196,7 @@ static enum match not_null(const struct answer *a, struct span s)
  * *more: that needs more text. */
 static char container(struct answer *a, struct span s, int *more)
 {
-	struct span rest = without_space(s);
+	struct span rest = span_trim_start(s);
 	enum match key, item;
 	struct found f;
 
@@ -315,7 +308,7 @@ static int read_close(struct answer *a, struct span s)
 
 int read_tags(struct answer *a)
 {
-	struct span s = without_space(reader_left(a));
+	struct span s = span_trim_start(reader_left(a));
 	const char *begin = top(a)->close == ']' ? a->call->item : a->call->key;
 	enum match match;
 	struct found f;

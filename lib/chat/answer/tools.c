@@ -39,7 +39,7 @@ int tools_find(const struct json *variables, struct span name, const struct json
 		for (const struct json *item = is_tools(v) ? v->child : NULL; item; item = item->next) {
 			function = function_of(item);
 			called = function ? json_get(function, "name") : item->type == JSON_STRING ? item : NULL;
-			if (!called || called->n != name.n || memcmp(called->s, name.s, name.n))
+			if (!called || !span_equal((struct span){ called->s, called->n }, name))
 				continue;
 			*parameters = json_get(function, "parameters");
 			if (!*parameters)
@@ -55,7 +55,7 @@ const struct json *schema_member(const struct json *schema, struct span key)
 	const struct json *more = json_get(schema, "additionalProperties");
 
 	for (const struct json *p = properties ? properties->child : NULL; p; p = p->next)
-		if (p->key && p->key_n == key.n && !memcmp(p->key, key.s, key.n))
+		if (p->key && span_equal((struct span){ p->key, p->key_n }, key))
 			return p;
 	return more && more->type == JSON_OBJECT ? more : NULL;
 }
@@ -187,12 +187,8 @@ static int put_value(struct span text, unsigned types, struct bytes *out)
 int value_put(struct span text, unsigned types, struct bytes *out)
 {
 	const unsigned string = 1u << JSON_STRING;
-	struct span value = text;
+	struct span value = span_trim_end(span_trim_start(text));
 
-	while (value.n && pattern_is_space(*value.s))
-		value = (struct span){ value.s + 1, value.n - 1 };
-	while (value.n && pattern_is_space(value.s[value.n - 1]))
-		value.n--;
 	/* what may be a string is one, unless it is another value that it may be */
 	if (value.n && types != string && put_value(value, types & ~string, out))
 		return 0;

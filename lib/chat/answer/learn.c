@@ -1,7 +1,9 @@
 /* The conversation is rendered with the start of an answer and without. */
-#include "prompt.h"
+#include "learn.h"
 
 #include <string.h>
+
+#include "lib/chat/draft.h"
 
 static size_t common_start(const struct bytes *a, const struct bytes *b)
 {
@@ -25,16 +27,16 @@ static size_t end_of_last(const struct chat *c, const struct bytes *text)
 	return 0;
 }
 
-int prompt_end(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
-	struct why *w)
+static int end_of_prompt(struct chat *c, const char *template, size_t n, const struct jinja_options *o,
+	struct bytes *out, struct why *w)
 {
 	struct bytes with = { .limit = out->limit }, without = { .limit = out->limit };
+	struct why ignored;
 	size_t from = 0;
-	int failed = !c->messages->n && chat_add_text(c, "user", "?", 1, w);
+	int failed = chat_render(c, template, n, o, &with, w) || chat_set_flag(c, "add_generation_prompt", 0, w);
 
-	failed = failed || chat_render(c, template, n, o, &with, w) || chat_set_flag(c, "add_generation_prompt", 0, w);
 	if (!failed) {
-		if (!chat_render(c, template, n, o, &without, w))
+		if (!chat_render(c, template, n, o, &without, &ignored))
 			from = common_start(&with, &without);
 		if (from == with.n)
 			from = end_of_last(c, &with);
@@ -43,5 +45,23 @@ int prompt_end(struct chat *c, const char *template, size_t n, const struct jinj
 	}
 	bytes_free(&with);
 	bytes_free(&without);
+	return failed ? -1 : 0;
+}
+
+int learn_format(struct chat *c, const char *text, size_t n, const struct jinja_options *o, struct format *f,
+	struct arena *a, struct bytes *prompt, struct why *w)
+{
+	struct json *tools = draft_member(c->variables, "tools"), were;
+	struct why ignored;
+	int failed = !c->messages->n && chat_add_text(c, "user", "?", 1, w);
+
+	if (failed || (!end_of_prompt(c, text, n, o, prompt, w) && !format_derive(f, c, text, n, o, a, w)))
+		return failed;
+	if (!tools)
+		return -1;
+	were = *tools;
+	draft_become(tools, &(struct json){ .type = JSON_NULL });
+	failed = end_of_prompt(c, text, n, o, prompt, &ignored) || format_derive(f, c, text, n, o, a, &ignored);
+	draft_become(tools, &were);
 	return failed ? -1 : 0;
 }
