@@ -37,13 +37,23 @@ static const struct opt opts[] = {
 	{ 0 }
 };
 
+static const struct cli_rule rules[] = {
+	{ .one_of = "lines frames pieces" },
+	{ "lines frames pieces", .excludes = "suffix" },
+	{ "lines pieces", .excludes = "turns" },
+	{ "frames pieces", .excludes = "end" },
+	{ "frames", .excludes = "generated" },
+	{ "pieces", .excludes = "stop" },
+	{ "ordered json", .requires = "lines" },
+	{ 0 }
+};
 static struct cli c = { .program = "detok", .synopsis = "[options] MODEL < ids > text", .purpose = "ids to text",
-	.opts = opts };
+	.opts = opts, .rules = rules };
 static struct why w;
 
 static struct {
 	const char *suffix, *end;
-	int generated, turns, frames, lines, ordered, json, pieces, stops;
+	int generated, turns, frames, lines, ordered, json, pieces;
 	int end_fd;             /* or -1 */
 	int stopped;            /* by a stop string: skipping the rest */
 	int open;               /* ids came since the last generation ended */
@@ -198,7 +208,6 @@ static void options(struct printer *p)
 		case STOP:
 			if (stop_add_quoted(p->stop, c.value, &w) < 0)
 				cli_refuse(&c, "--stop: %s", w.text);
-			detok.stops = 1;
 			break;
 		case PIECES: detok.pieces = 1; break;
 		case TURNS: detok.turns = 1; break;
@@ -210,14 +219,6 @@ static void options(struct printer *p)
 		}
 	if (c.argc != 1)
 		cli_usage(&c, "expected one operand, the model (try --help)");
-	if (detok.lines && (detok.frames || detok.turns || *detok.suffix))
-		cli_usage(&c, "--lines: not with --frames, --turns or --suffix");
-	if (!detok.lines && (detok.ordered || detok.json))
-		cli_usage(&c, "--ordered and --json require --lines");
-	if (detok.frames && (detok.generated || *detok.suffix || detok.end))
-		cli_usage(&c, "--frames: not with --generated, --suffix or --end");
-	if (detok.pieces && (detok.lines || detok.frames || detok.turns || *detok.suffix || detok.end || detok.stops))
-		cli_usage(&c, "--pieces: not with --lines, --frames, --turns, --suffix, --end or --stop");
 	if (!detok.lines && !detok.frames && !detok.pieces && !*detok.suffix && isatty(STDOUT_FILENO))
 		detok.suffix = "\n";
 }

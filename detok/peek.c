@@ -30,8 +30,15 @@ static const struct opt opts[] = {
 	{ 0 }
 };
 
+static const struct cli_rule rules[] = {
+	{ .one_of = "ids csv raw color html svg bars json" },
+	{ "seq", .excludes = "color html svg bars json" },
+	{ "raw", .requires = "seq" },
+	{ "stop", .requires = "color" },
+	{ 0 }
+};
 static struct cli c = { .program = "peek", .synopsis = "[options] [STREAM ...]", .purpose = "a stream as text",
-	.opts = opts };
+	.opts = opts, .rules = rules };
 static struct why w;
 
 static struct view view = { .format = &format_lines, .top = 5, .only_seq = -1 };
@@ -50,8 +57,6 @@ static void show_as(const char *option)
 
 	while (strcmp(formats[i]->option, option))
 		i++;
-	if (view.format != &format_lines && view.format != formats[i])
-		cli_usage(&c, "--%s and --%s exclude each other", view.format->option, option);
 	view.format = formats[i];
 }
 
@@ -78,12 +83,6 @@ static const char *take_options(void)
 		case STOP: add_stop(); break;
 		case FORMAT: show_as(o->name); break;
 		}
-	if (view.until.strings && view.format != &format_text)
-		cli_usage(&c, "--stop requires --color");
-	if (view.format->token && view.only_seq >= 0)
-		cli_usage(&c, "--%s and --seq exclude each other", view.format->option);
-	if (view.format == &format_raw && view.only_seq < 0)
-		cli_usage(&c, "--raw requires --seq");
 	return model;
 }
 

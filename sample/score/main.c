@@ -14,7 +14,7 @@
 #include "settings.h"
 
 static struct cli c = { .program = "score", .synopsis = "[options] [STREAM]",
-	.purpose = "how well a text was predicted", .opts = settings_opts };
+	.purpose = "how well a text was predicted", .opts = settings_opts, .rules = settings_rules };
 static struct why w;
 static struct settings set;
 

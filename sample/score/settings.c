@@ -28,6 +28,17 @@ const struct opt settings_opts[] = {
 	{ 0 }
 };
 
+const struct cli_rule settings_rules[] = {
+	{ "choices", .requires = "model" },
+	{ "choices", .excludes = "against worst chunk lines" },
+	{ "ids threads ctx-size backend", .requires = "choices" },
+	{ "ids", .excludes = "table threads ctx-size backend" },
+	{ "against", .excludes = "table lines worst model" },
+	{ "table", .excludes = "lines" },
+	{ "table lines", .excludes = "worst" },
+	{ 0 }
+};
+
 /* A word of fwd's command, and the next if there is one. */
 static void add(struct settings *set, const struct cli *c, const char *word, const char *value)
 {
@@ -39,24 +50,12 @@ static void add(struct settings *set, const struct cli *c, const char *word, con
 
 static void check(const struct settings *set, const struct cli *c)
 {
-	const char *rows = set->table ? "--table" : set->lines ? "--lines" : NULL;
-
-	if (set->choices && !set->model)
-		cli_usage(c, "--choices requires -m");
-	if (set->choices && (set->against || set->worst || set->chunk || set->lines))
-		cli_usage(c, "--choices excludes --against, --worst, --chunk and --lines");
-	if (set->ids && (!set->choices || c->argc || set->table))
-		cli_usage(c, "--ids requires --choices, and no stream or --table");
-	if (set->fwd.n > OWN && (!set->choices || set->ids || c->argc))
-		cli_usage(c, "%s: only with --choices, without --ids or a stream", set->fwd.argv[OWN]);
 	if (c->argc > 1)
 		cli_usage(c, "more than one stream (try --help)");
-	if (set->against && (rows || set->worst || set->model))
-		cli_usage(c, "--against excludes %s", rows ? rows : set->worst ? "--worst" : "-m");
-	if (set->table && set->lines)
-		cli_usage(c, "--table and --lines exclude each other");
-	if (rows && set->worst)
-		cli_usage(c, "%s and --worst exclude each other", rows);
+	if (c->argc && set->ids)
+		cli_usage(c, "--ids takes no stream");
+	if (c->argc && set->fwd.n > OWN)
+		cli_usage(c, "%s: not with a stream, which has the scores", set->fwd.argv[OWN]);
 }
 
 void settings_read(struct settings *set, struct cli *c)

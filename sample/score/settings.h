@@ -17,6 +17,7 @@ struct settings {
 };
 
 extern const struct opt settings_opts[];
+extern const struct cli_rule settings_rules[];
 
 /* Reads them and checks that they go together; ends the program if not. Before that c->argv[0] is the program. */
 void settings_read(struct settings *set, struct cli *c);
