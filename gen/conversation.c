@@ -147,7 +147,7 @@ static int answer(struct conversation *v, size_t keep, struct bytes *text, struc
 	int got;
 
 	if (ids_append(&l->r->prompt, ids->id + keep, ids->n - keep, w)
-	    || loop_send(l, ids->id + keep, ids->n - keep, (uint32_t)keep, w))
+	    || loop_send(l, ids->id, ids->n, keep, w))
 		return -1;
 	if ((got = loop_turn(l, w)) < 0)
 		return -1;

@@ -1,6 +1,6 @@
 /* draft: guesses the next ids, so that fwd can evaluate several at once: from repetitions in the text, or with a small
  * model that runs `fwd --chain`. Guesses never change what is generated, only how long it takes. Their number is chosen
- * for speed (guessing.h). */
+ * for speed (guessing.h); it is the same for all sequences, because their ids are evaluated together. */
 #ifndef DRAFT_H
 #define DRAFT_H
 
@@ -10,8 +10,15 @@
 #include "lib/base/why.h"
 #include "lib/process/stages.h"
 #include "lib/stream/frame.h"
+#include "lib/stream/ids.h"
 #include "guessing.h"
-#include "result.h"
+
+struct guesses {                /* of a sequence; starts as zeros; known.id is the owner's to free */
+	int32_t last[GUESSES_MAX];
+	size_t n_last;          /* number of guesses of the current round */
+	int begun;              /* there is one */
+	struct ids known;       /* the ids that the small model has evaluated */
+};
 
 struct draft {                  /* starts as zeros; set by the caller: */
 	struct guessing guessing;       /* guessing.most */
@@ -21,27 +28,31 @@ struct draft {                  /* starts as zeros; set by the caller: */
 	int to, from;           /* descriptors of the small model's pipes */
 	struct frame_in in;
 	size_t n_ctx;           /* its context */
-	struct ids known;       /* the ids that it has evaluated */
 	size_t due;             /* `end ` frames that it has not sent yet */
-	int32_t last[GUESSES_MAX];
-	size_t n_last;          /* number of guesses of the current round */
-	double making;          /* seconds that making them took */
-	double began;           /* when their evaluation began; 0: no round yet */
+	struct rounds {         /* a round of each sequence: */
+		size_t n;       /* rounds that are over */
+		size_t made, right;     /* guesses */
+		double making;  /* seconds of making them */
+		double began;   /* when it began; 0: not yet */
+		size_t most;    /* guesses to make in each */
+	} all;
 	size_t proposed, accepted, plain;       /* for -v; plain: rounds without guesses */
 };
 
 void draft_close(struct draft *d);
 
-/* Starts the small model, if there is one, on the prompt seq. card: the vocabulary of the ids; the model it names does
- * not matter. Returns -1 with a reason on failure. */
-int draft_start(struct draft *d, const struct card *card, const struct ids *seq, struct why *w);
+/* The prompt of a sequence, one of `together`, has been sent: starts the small model, if there is one, and lets it
+ * evaluate the prompt. card: the vocabulary of the ids; the model it names does not matter. Returns -1 with a reason on
+ * failure. */
+int draft_prompt(struct draft *d, struct guesses *g, const struct card *card, const struct ids *seq, size_t together,
+	struct why *w);
 
-/* Begins a round, after `accepted` guesses of the last one were right. Guesses at most `room` ids to follow seq, into
- * ids[GUESSES_MAX]. Returns their number. */
-int draft_propose(struct draft *d, const struct card *card, const struct ids *seq, size_t accepted, int32_t *ids,
-	size_t room, struct why *w);
+/* Begins a round of a sequence, one of `together`, after `accepted` guesses of its last round were right. Guesses at
+ * most `room` ids to follow seq, into ids[GUESSES_MAX]. Returns their number. */
+int draft_propose(struct draft *d, struct guesses *g, const struct card *card, const struct ids *seq, size_t together,
+	size_t accepted, int32_t *ids, size_t room, struct why *w);
 
 /* The number of ids in ids[n] that agree with the beginning of the last guesses. */
-size_t draft_matches(const struct draft *d, const int32_t *ids, size_t n);
+size_t draft_matches(const struct guesses *g, const int32_t *ids, size_t n);
 
 #endif

@@ -12,7 +12,6 @@
 #include "lib/process/find.h"
 #include "feed_opts.h"
 #include "loop.h"
-#include "parallel.h"
 
 enum { PATIENCE = 5 };          /* seconds without a writer */
 
@@ -63,7 +62,7 @@ int main(int argc, char **argv)
 	fifo = open_fifo(c.argv[0]);
 	frame_open_in(&l.back, fifo, c.argv[0]);
 	frame_open_in(&l.in, STDIN_FILENO, "standard input");
-	status = l.jobs ? parallel_run(&l, &w) : loop_prompt(&l, &w) || loop_run(&l, &w);
+	status = loop_run(&l, &w);
 	draft_close(&draft);
 	/* the small model's own error says more than what its death did to the loop */
 	if (stage_wait(&model, &of_model))

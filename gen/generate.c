@@ -7,7 +7,6 @@
 #include "lib/base/out.h"
 #include "lib/base/slurp.h"
 #include "convert.h"
-#include "parallel.h"
 #include "pipeline.h"
 #include "report.h"
 
@@ -47,7 +46,7 @@ static int echo(const struct request *q, struct why *w)
 int generate(struct request *q, struct loop *l, struct capture *capture, struct why *w)
 {
 	static struct ids kept;
-	int text = -1, failed = 0;
+	int text = -1;
 
 	if (q->kv)
 		convert_kept(q, &kept);
@@ -60,14 +59,8 @@ int generate(struct request *q, struct loop *l, struct capture *capture, struct 
 	if ((q->echo && echo(q, w)) || open_capture(q, capture, w)
 	    || (capture->text && (text = stage_dup(capture->text, w)) < 0) || pipeline_start(q, l, text, w))
 		return -1;
-	if (l->jobs)
-		failed = parallel_run(l, w);
-	else
-		failed = loop_prompt(l, w) || loop_run(l, w);
-	if (!l->jobs && (!failed || l->gone == LOOP_OUT))
-		failed = loop_drain(l, w);
-	if (failed)
-		return l->gone ? 0 : -1;
+	if (loop_run(l, w))
+		return -1;
 	/* tok itself writes nothing for an empty prompt without BOS; a command in its place has ended too early */
 	if (l->n && q->stage[TOK].shell && l->whole && !l->in.number) {
 		stages_find_early(q->stage, KV, TOK, FEED);

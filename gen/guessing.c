@@ -101,9 +101,17 @@ static void add_making(struct guessing *g, size_t made, double making)
 	g->missed = 0;
 }
 
-void guessing_add(struct guessing *g, size_t made, double making, size_t accepted, double evaluating)
+void guessing_saw(struct guessing *g, size_t made, size_t accepted)
 {
-	double lost = making + evaluating - (double)(1 + accepted) * g->round[0];
+	for (size_t i = 0; i < accepted; i++)
+		g->right = MEMORY * g->right + 1, g->wrong *= MEMORY;
+	if (accepted < made)
+		g->wrong = MEMORY * g->wrong + 1, g->right *= MEMORY;
+}
+
+void guessing_add(struct guessing *g, size_t made, double making, double accepted, double evaluating)
+{
+	double lost = making + evaluating - (1 + accepted) * g->round[0];
 
 	g->total = LATELY * g->total + making + evaluating;
 	g->lost *= LATELY;
@@ -119,8 +127,4 @@ void guessing_add(struct guessing *g, size_t made, double making, size_t accepte
 	add_making(g, made, making);
 	g->streak_lost = g->streak > 1 ? g->streak_lost + lost : 0;
 	g->lost = max(g->lost + lost, 0);
-	for (size_t i = 0; i < accepted; i++)
-		g->right = MEMORY * g->right + 1, g->wrong *= MEMORY;
-	if (accepted < made)
-		g->wrong = MEMORY * g->wrong + 1, g->right *= MEMORY;
 }

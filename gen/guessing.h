@@ -1,6 +1,7 @@
 /* guessing: how many ids to guess in the next round, for the most ids per second. A round evaluates one id and the
- * guesses after it. The cost of rounds of each size, the cost of making guesses, and the share of right guesses are
- * measured round by round. In total, rounds with guesses may take at most 2% longer than plain rounds would have. */
+ * guesses after it; where several sequences have one together, their means count. The cost of rounds of each size, the
+ * cost of making guesses, and the share of right guesses are measured round by round. In total, rounds with guesses may
+ * take at most 2% longer than plain rounds would have. */
 #ifndef GUESSING_H
 #define GUESSING_H
 
@@ -31,7 +32,10 @@ struct guessing {               /* starts as zeros, except `most` */
 /* The number of guesses for the next round; 0 if guessing does not pay. */
 size_t guessing_choose(const struct guessing *g);
 
+/* Records how many of the guesses of a sequence were right. */
+void guessing_saw(struct guessing *g, size_t made, size_t accepted);
+
 /* Records a round: making `made` guesses took `making` seconds, evaluating them `evaluating`; `accepted` were right. */
-void guessing_add(struct guessing *g, size_t made, double making, size_t accepted, double evaluating);
+void guessing_add(struct guessing *g, size_t made, double making, double accepted, double evaluating);
 
 #endif

@@ -55,7 +55,8 @@ static void round_in(struct guessing *g, const struct world *w, double noise, do
 
 	while (right < n && random_unit() < w->right)
 		right++;
-	guessing_add(g, n, making, right, took);
+	guessing_saw(g, n, right);
+	guessing_add(g, n, making, (double)right, took);
 	missed = n ? 0 : missed + 1;
 	*ids += 1 + (double)right;
 	*seconds += making + took;

@@ -1,0 +1,55 @@
+/* live: a sequence of the loop that has not ended: its ids, and what fwd has of them. */
+#ifndef LIVE_H
+#define LIVE_H
+
+#include "draft.h"
+#include "loop.h"
+
+struct live {
+	struct sequence sequence;
+	struct ids ids;         /* the prompt and what was drawn */
+	size_t n_prompt;
+	uint32_t base;          /* position of ids.id[0], */
+	int placed;             /* if it is known */
+	uint32_t valid, held;   /* positions that fwd has evaluated: without and with guesses or masks */
+	uint32_t moved;         /* how far the generation has moved back; its copy does not show that */
+	int canvas;             /* one was sent to fwd in this generation */
+	int64_t drawn;
+	int fed;                /* its ids were sent to fwd, so an answer will come */
+	int reason;             /* why it is about to end here, when all that belongs to its last id has come */
+	int over;               /* it has ended; what still comes of it only goes to the copy */
+	int stale;              /* the sampler may still send frames of the last generation, which ended here */
+	struct guesses guesses;
+};
+
+/* The live sequence with that number; NULL: there is none. live_begin() starts it; NULL with a reason on failure. */
+struct live *live_find(const struct loop *l, uint32_t seq);
+struct live *live_begin(struct loop *l, uint32_t seq, struct why *w);
+
+/* Forgets a sequence, whose number is used up, and frees it. Returns -1 if there is no memory. */
+int live_end(struct loop *l, struct live *s, struct why *w);
+void live_free(struct live *s);
+
+/* Its result, or NULL. */
+struct result *live_result(const struct loop *l, uint32_t seq);
+
+/* The position of ids.id[i]; FRAME_APPEND if it is not known. */
+uint32_t live_position(const struct live *s, size_t i);
+
+/* The position of a frame of its, given as pos or FRAME_APPEND, whose first `known` ids the sequence has already. The
+ * first position that a frame gives also fixes where the sequence starts. */
+uint32_t live_place(struct live *s, uint32_t pos, size_t known);
+
+/* Sends ids[n] to fwd; or any frame of it. */
+int live_send(struct loop *l, struct live *s, const int32_t *ids, size_t n, uint32_t pos, uint32_t flags,
+	struct why *w);
+int live_send_frame(struct loop *l, struct live *s, const struct frame *f, const int32_t *ids, struct why *w);
+
+/* Ends the generation for this reason, not by an `end ` frame that came back, unless it is over: such a frame goes to
+ * fwd or, if sequence 0 has turns, to the copy. Position pos follows its last id. */
+int live_stop(struct loop *l, struct live *s, uint32_t reason, uint32_t pos, struct why *w);
+
+/* Marks it as over. Makes fwd discard what it has evaluated of rejected guesses. */
+int live_over(struct loop *l, struct live *s, struct why *w);
+
+#endif

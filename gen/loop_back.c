@@ -1,0 +1,242 @@
+/* What the sampler sends: ids, which go to fwd with guesses or end their sequence; canvases; and ends. */
+#include <inttypes.h>
+
+#include "lib/base/size.h"
+#include "live.h"
+#include "loop_ends.h"
+
+/* ---- ids ---- */
+
+/* The reason why nothing can follow the id at pos, or 0. */
+static int over(const struct loop *l, const struct live *s, int32_t id, uint32_t pos)
+{
+	if (l->card.n_vocab && card_is_eog(&l->card, id))
+		return FRAME_END_EOG;
+	if (s->drawn == l->n)
+		return FRAME_END_LENGTH;
+	return l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx ? FRAME_END_CONTEXT : 0;
+}
+
+/* Makes guesses after a single id at pos, which is the last of the sequence. Returns their number. */
+static int guess(struct loop *l, struct live *s, uint32_t pos, size_t accepted, int32_t *ids, struct why *w)
+{
+	size_t room = l->card.n_ctx ? (size_t)l->card.n_ctx - pos - 1 : GUESSES_MAX;
+
+	/* the sampler draws one id more than there are guesses */
+	if (l->n != LOOP_NO_LIMIT)
+		room = size_min(room, (size_t)(l->n - s->drawn) - 1);
+	return draft_propose(l->draft, &s->guesses, &l->card, &s->ids, l->active, accepted, ids, room, w);
+}
+
+/* Sends the last n ids of the sequence to fwd, the first at position pos. Appends guesses to a single id. */
+static int forward(struct loop *l, struct live *s, size_t n, uint32_t pos, size_t accepted, struct why *w)
+{
+	const int32_t *ids = s->ids.id + s->ids.n - n;
+	int32_t with[1 + GUESSES_MAX] = { *ids };
+	int guesses = l->draft && n == 1 && s->placed ? guess(l, s, pos, accepted, with + 1, w) : 0;
+
+	if (guesses < 0)
+		return -1;
+	s->valid = pos + (uint32_t)n;
+	s->held = s->valid + (uint32_t)guesses;
+	if (guesses)
+		return live_send(l, s, with, 1 + (size_t)guesses, pos, FRAME_SAMPLED | FRAME_GUESS, w);
+	return live_send(l, s, ids, n, pos, FRAME_SAMPLED, w);
+}
+
+/* The number of ids in ids[n], drawn for pos, that fwd has evaluated already, as guesses. */
+static size_t count_accepted(const struct live *s, const int32_t *ids, uint32_t pos, size_t n)
+{
+	if (s->held <= s->valid || s->canvas || pos != s->valid)
+		return 0;
+	return draft_matches(&s->guesses, ids, size_min(n, s->held - s->valid));
+}
+
+/* The number of drawn ids that fwd has, after n more of them, of which it had `accepted`. */
+static size_t evaluated(const struct live *s, const struct result *r, size_t n, size_t accepted)
+{
+	if (s->canvas)
+		return size_min(r->ids.n + n, s->valid - s->base - s->n_prompt);
+	return r->ids.n + (s->reason ? accepted : n);
+}
+
+static int reject(struct loop *l, struct why *w)
+{
+	l->rejected = 1;
+	return why_in(w, l->back.name);
+}
+
+/* Whether these are ids that the sampler may draw for pos. */
+static int check_drawn(struct loop *l, const struct live *s, uint32_t pos, struct why *w)
+{
+	if (l->card.diffusion && !s->canvas) {
+		why(w, "ids without a canvas: the sampler does not support diffusion models");
+		return reject(l, w);
+	}
+	if (l->draft && pos != live_position(s, s->ids.n)) {
+		why(w, "ids for position %" PRIu32 ", not %" PRIu32 ": the sampler does not support guesses", pos,
+			live_position(s, s->ids.n));
+		return reject(l, w);
+	}
+	return 0;
+}
+
+/* Handles drawn ids. After the end of the generation they only go to the copy. */
+static int take_drawn(struct loop *l, struct live *s, const struct frame *f, struct why *w)
+{
+	const int32_t *ids = l->payload;
+	struct result *r = live_result(l, f->seq);
+	size_t n = 0, accepted, rest;
+	uint32_t pos;
+
+	if (!s || s->over || s->reason || !(f->flags & FRAME_SAMPLED) || !f->rows)
+		return 0;
+	pos = live_place(s, f->pos, 0);
+	if (check_drawn(l, s, pos, w))
+		return -1;
+	s->stale = 0;
+	if (!l->drawing++ && l->idle)
+		l->idle(l, 0);
+	for (; n < f->rows && !s->reason; n++) {
+		s->drawn++;
+		s->reason = over(l, s, ids[n], pos == FRAME_APPEND ? pos : pos + (uint32_t)n);
+	}
+	accepted = count_accepted(s, ids, pos, n);
+	s->valid += (uint32_t)accepted;
+	if (r)
+		r->evaluated = evaluated(s, r, n, accepted);
+	if (ids_append(&s->ids, ids, n, w) || (r && result_ids(r, ids, n, pos + s->moved, w)))
+		return -1;
+	if (s->reason || s->canvas)
+		return 0;
+	rest = accepted < n ? n - accepted : 1;
+	return forward(l, s, rest, pos == FRAME_APPEND ? pos : pos + (uint32_t)(n - rest), accepted, w);
+}
+
+/* ---- canvases ---- */
+
+/* Sends a canvas to fwd, which then has the ids before its first mask. */
+static int take_canvas(struct loop *l, struct live *s, const struct frame *f, struct why *w)
+{
+	const int32_t *ids = l->payload;
+	struct frame out = *f;
+	uint32_t n = 1;         /* the id before the canvas, which may be a mask of the prompt */
+
+	if (!s || s->over || s->reason)
+		return 0;
+	out.pos = live_place(s, out.pos, 1);
+	/* the first canvas of this generation begins with the last id of its prompt */
+	if (s->stale && s->n_prompt
+	    && (out.pos != live_position(s, s->n_prompt - 1) || *ids != s->ids.id[s->n_prompt - 1]))
+		return 0;
+	while (n < out.rows && ids[n] != l->card.mask_id)
+		n++;
+	s->stale = 0;
+	s->canvas = 1;
+	s->valid = out.pos + n;
+	s->held = out.pos + out.rows;
+	return live_send_frame(l, s, &out, ids, w);
+}
+
+/* ---- the end of a generation ---- */
+
+/* Handles the `end ` frame of a sequence. */
+static int take_end(struct loop *l, struct live *s, const struct frame *f, struct why *w)
+{
+	struct result *r = live_result(l, f->seq);
+
+	if (!s)
+		return 0;
+	if (r)
+		result_end(r, f->flags, l->payload, f->rows);
+	if (!l->jobs) {
+		l->full += f->flags == FRAME_END_CONTEXT && !s->over;
+		/* a filter has found a stop string: the sampler may still end the generation, too */
+		s->stale |= f->rows > 0;
+		return live_over(l, s, w);
+	}
+	return live_stop(l, s, f->flags, f->pos, w) || live_end(l, s, w) ? -1 : 0;
+}
+
+/* Whether the frame still belongs to a generation that ended here; it is skipped. */
+static int is_stale(const struct live *s, const struct frame *f)
+{
+	return s->stale && (f->kind == FRAME_LOGPROBS || (f->kind == FRAME_END && f->flags != FRAME_END_INTERRUPT));
+}
+
+/* Whether the user has ended the generation, and the sampler waits: after an id, or after a canvas. */
+static int is_cancelled(const struct loop *l, const struct frame *f)
+{
+	return f->kind == (l->card.diffusion ? FRAME_CANVAS : FRAME_IDS) && l->cancelled && l->cancelled();
+}
+
+/* Ends a generation here, when everything that belongs to its last id has come. */
+static int stop(struct loop *l, struct live *s, const struct frame *f, struct why *w)
+{
+	uint32_t pos = live_position(s, s->ids.n);
+	int status = 0;
+
+	if (!s->reason || s->over || (l->logprobs && (f->kind != FRAME_LOGPROBS || f->pos != pos - 1)))
+		return 0;
+	if (s->reason == FRAME_END_CONTEXT && l->make_room)
+		status = l->make_room(l, w);
+	return status ? status < 0 ? -1 : 0 : live_stop(l, s, (uint32_t)s->reason, pos, w);
+}
+
+/* ---- frames ---- */
+
+/* The card of fwd, which knows its context. */
+static int take_card(struct loop *l, const struct frame *f, struct why *w)
+{
+	if (card_read(&l->back, f, &l->card, w))
+		return -1;
+	if (l->draft && l->card.diffusion) {
+		l->rejected = 1;
+		return why(w, "--draft: the tokens of a diffusion model cannot be guessed");
+	}
+	return queue_card(&l->to_copy, l->copy, &l->card, w);
+}
+
+/* Handles a frame whose payload was read, then passes it to the copy. */
+static int take_frame(struct loop *l, struct live *s, const struct frame *f, struct why *w)
+{
+	struct result *r = live_result(l, f->seq);
+	struct frame shown = *f;
+
+	if (s && f->pos != FRAME_APPEND)
+		shown.pos += s->moved;
+	if (f->kind == FRAME_CANVAS)
+		return take_canvas(l, s, f, w);
+	if ((f->kind == FRAME_IDS && take_drawn(l, s, f, w)) || (f->kind == FRAME_END && take_end(l, s, f, w))
+	    || (f->kind == FRAME_LOGPROBS && r && result_logprobs(r, shown.pos, l->payload, f->rows, w)))
+		return -1;
+	return queue_put(&l->to_copy, l->copy, &shown, l->payload, w);
+}
+
+int loop_take_back(struct loop *l, struct why *w)
+{
+	struct live *s;
+	struct frame f;
+	int got = frame_next(&l->back, &f, w);
+
+	if (got <= 0)
+		return got < 0 ? -1 : 1;
+	if (f.kind == FRAME_LOGITS) {
+		why(w, "logits, where a sampler's ids are expected");
+		return reject(l, w);
+	}
+	if (f.kind == FRAME_CARD)
+		return take_card(l, &f, w);
+	if (l->card_due) {
+		l->card_due = f.kind != FRAME_END;
+		return 0;
+	}
+	s = live_find(l, f.seq);
+	if (f.kind == FRAME_HIDDEN || (s && !s->over && is_stale(s, &f)))
+		return 0;
+	if (s && !s->over && is_cancelled(l, &f))
+		return live_stop(l, s, FRAME_END_LENGTH, live_position(s, s->ids.n), w);
+	if (frame_read_all(&l->back, &f, &l->payload, &l->room, w) || take_frame(l, s, &f, w))
+		return -1;
+	return (s = live_find(l, f.seq)) ? stop(l, s, &f, w) : 0;
+}
