@@ -7,6 +7,7 @@
  *	show                    prints the screen, without the empty rows at its end; dim text in (( )), coloured in
  *	                        [[ ]], the cursor as a bar
  *	resize COLUMNSxROWS     gives the terminal another size; what is on the screen stays where it is
+ *	settle                  until nothing happens any more: show and cursor begin with it
  *	run COMMAND             runs the shell's COMMAND beside it
  *	interrupt               types ^C again and again until the command has ended
  *	signal NUMBER           sends a signal to the command; SIGCONT to all of its job
@@ -16,7 +17,12 @@
  *	end                     waits for the end of the command and prints its status
  *
  * The screen is a small model of a VT100 and knows what lmpipe sends; another sequence is a mistake, which is shown. A
- * wait of more than ten minutes, or the end of the command in it, ends the program with status 1. */
+ * wait of more than ten minutes, or the end of the command in it, ends the program with status 1.
+ *
+ * Nothing happens any more when every thread of the command's session sleeps and none has run between two looks at them
+ * without any output in between. Linux tells that in /proc; elsewhere it is taken to be so when nothing has come for
+ * QUIET milliseconds. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -35,7 +41,8 @@
 #include "lib/term/width.h"
 #include "mkrandom.h"
 
-enum { COLUMNS = 200, ROWS = 100, CELL = 24, PATIENCE = 600, SETTLED = 200 };
+enum { COLUMNS = 200, ROWS = 100, CELL = 24, PATIENCE = 600, QUIET = 200 };
+enum { ESCAPED = 100 };         /* milliseconds: more than an editor waits for the rest of a key that begins with ESC */
 
 struct cell {
 	char text[CELL];
@@ -52,7 +59,8 @@ static struct {
 	enum { PLAIN, ESCAPE, CSI } state;
 } screen;
 
-static int leader = -1;
+static int leader = -1, follower = -1;
+static int escaped;             /* what was typed last may be the start of a key */
 static pid_t child, shell;
 static int news[2];
 static struct termios found;
@@ -293,7 +301,7 @@ static void set_size(const char *size)
 
 /* A job can be stopped only if another process of its session waits for it, as a shell does. This process does so, and
  * reports the job's process id and whenever the job stops or ends. */
-static _Noreturn void be_shell(int follower, char **command)
+static _Noreturn void be_shell(char **command)
 {
 	int how = 0;
 
@@ -322,7 +330,6 @@ static _Noreturn void be_shell(int follower, char **command)
 
 static void start(char **command)
 {
-	int follower;
 	const char *name;
 
 	if ((leader = posix_openpt(O_RDWR | O_NOCTTY)) < 0 || grantpt(leader) || unlockpt(leader)
@@ -336,7 +343,7 @@ static void start(char **command)
 	if (pipe(news) || (shell = fork()) < 0)
 		die("fork");
 	if (!shell)
-		be_shell(follower, command);
+		be_shell(command);
 	close(news[1]);
 	if (read(news[0], &child, sizeof child) != sizeof child)
 		die("no command");
@@ -394,15 +401,9 @@ static void wait_for(const char *text, int at_cursor)
 	}
 }
 
-/* Reads until nothing more comes for a moment, because what is waited for may have been there before. */
-static void settle(void)
-{
-	while (pump(SETTLED))
-		;
-}
-
 static void type(const char *s, size_t n)
 {
+	escaped = n && (s[n - 1] == 27 || (n > 1 && s[n - 2] == 27));
 	while (n) {
 		ssize_t put_n = write(leader, s, n < 512 ? n : 512);
 
@@ -414,6 +415,121 @@ static void type(const char *s, size_t n)
 			;
 	}
 }
+
+/* ---- when nothing happens any more ---- */
+
+/* A file of /proc as text. Returns 0 if it is gone. */
+static int read_proc(const char *path, char text[4096])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, 4095);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+/* Adds up how often a thread has run. Returns whether it runs now, or will as soon as it can. */
+static int thread_runs(const char *path, unsigned long long *runs)
+{
+	char text[4096], state = 'S';
+	const char *at;
+
+	if (!read_proc(path, text))
+		return 1;
+	if ((at = strstr(text, "\nState:")))
+		sscanf(at, "\nState: %c", &state);
+	for (at = text; (at = strstr(at, "ctxt_switches:")); at++)
+		*runs += 1 + strtoull(at + 14, NULL, 10);
+	return !strchr("STtZX", state);
+}
+
+static int process_runs(const char *pid, unsigned long long *runs)
+{
+	struct dirent *task;
+	char path[300];
+	int running = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof path, "/proc/%s/task", pid);
+	if (!(tasks = opendir(path)))
+		return 1;
+	while (!running && (task = readdir(tasks))) {
+		snprintf(path, sizeof path, "/proc/%s/task/%s/status", pid, task->d_name);
+		running = *task->d_name != '.' && thread_runs(path, runs);
+	}
+	closedir(tasks);
+	return running;
+}
+
+/* Whether the process belongs to the command's session. */
+static int is_ours(const char *pid)
+{
+	char path[300], text[4096];
+	const char *name_end;
+	int session;
+
+	snprintf(path, sizeof path, "/proc/%s/stat", pid);
+	return *pid >= '0' && *pid <= '9' && read_proc(path, text) && (name_end = strrchr(text, ')'))
+		&& sscanf(name_end, ") %*c %*d %*d %d", &session) == 1 && session == shell;
+}
+
+/* Adds up how often the threads of the session have run. Returns whether one of them runs; -1 if the system does not
+ * tell. */
+static int session_runs(unsigned long long *runs)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *process;
+	int running = 0, any = 0;
+
+	*runs = 0;
+	while (all && !running && (process = readdir(all)))
+		if (is_ours(process->d_name)) {
+			any = 1;
+			running = process_runs(process->d_name, runs);
+		}
+	if (all)
+		closedir(all);
+	return any && *runs ? running : over ? 0 : -1;
+}
+
+/* Reads until nothing happens any more, because what is waited for may have been on the screen before. */
+static void settle_now(void)
+{
+	struct pollfd typed = { .fd = follower, .events = POLLIN };
+	unsigned long long before, after;
+	time_t late = time(NULL) + PATIENCE;
+	int running;
+
+	while (!ended() && time(NULL) <= late) {
+		/* poll() delivers what is on its way in the kernel: here what was typed, in pump() what is printed */
+		poll(&typed, 1, 0);
+		running = session_runs(&before);
+		if (running < 0) {
+			while (pump(QUIET))
+				;
+			return;
+		}
+		if (!pump(running) && !running && !session_runs(&after) && before == after && !pump(0))
+			return;
+	}
+	while (pump(0))
+		;
+}
+
+static void settle(void)
+{
+	settle_now();
+	if (escaped && !over) {
+		while (pump(ESCAPED))
+			;
+		settle_now();
+	}
+	escaped = 0;
+}
+
+/* ---- steps ---- */
 
 /* In place; returns the length. */
 static size_t unescape(char *s)
@@ -528,7 +644,7 @@ static void step(char *line)
 		return;
 	}
 	n = unescape(argument);
-	if (!strcmp(line, "cursor") || !strcmp(line, "show"))
+	if (!strcmp(line, "cursor") || !strcmp(line, "show") || !strcmp(line, "settle"))
 		settle();
 	if (!strcmp(line, "type"))
 		type(argument, n);
@@ -548,7 +664,7 @@ static void step(char *line)
 		wait_end(1);
 	else if (!strcmp(line, "end"))
 		wait_end(0);
-	else if (*line && *line != '#')
+	else if (*line && *line != '#' && strcmp(line, "settle"))
 		die(line);
 }
 
