@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli_rows.h"
 #include "grow.h"
 #include "guard.h"
 #include "io.h"
@@ -119,78 +120,31 @@ _Noreturn void cli_refuse(const struct cli *c, const char *format, ...)
 
 /* ---- options ---- */
 
-static int has_letter(const struct opt *o)
-{
-	return o->letter > ' ' && o->letter < CLI_SHARED;
-}
-
-static int is_heading(const struct opt *o)
-{
-	return !o->letter && !o->name;
-}
-
-/* An iteration over the rows of all tables. Starts as zeros. */
-struct walk {
-	const struct opt *at;
-	size_t table;           /* the next table */
-};
-
-/* The next row, or NULL. */
-static const struct opt *next_row(const struct cli *c, struct walk *walk)
-{
-	if (!walk->at)
-		walk->at = c->opts;
-	while (!walk->at->help) {
-		if (walk->table == CLI_TABLES || !c->more[walk->table])
-			return NULL;
-		walk->at = c->more[walk->table++];
-	}
-	return walk->at++;
-}
-
-/* The option as a user knows it: "-n/--n-predict". */
-struct spelling {
-	char s[96];
-};
-
-static struct spelling spell(const struct opt *o)
-{
-	struct spelling sp;
-
-	if (has_letter(o) && o->name)
-		snprintf(sp.s, sizeof sp.s, "-%c/--%s", o->letter, o->name);
-	else if (o->name)
-		snprintf(sp.s, sizeof sp.s, "--%s", o->name);
-	else
-		snprintf(sp.s, sizeof sp.s, "-%c", o->letter);
-	return sp;
-}
-
 /* The left column of --help: "  -n, --n-predict N". */
-static struct spelling left_column(const struct opt *o)
+static struct cli_spelling left_column(const struct opt *o)
 {
 	const char letter[] = { '-', (char)o->letter, 0 };
-	struct spelling sp;
+	struct cli_spelling sp;
 
-	snprintf(sp.s, sizeof sp.s, "  %2s%s %s%s%s%s", has_letter(o) ? letter : "",
-		has_letter(o) && o->name ? "," : " ", o->name ? "--" : "", o->name ? o->name : "",
+	snprintf(sp.s, sizeof sp.s, "  %2s%s %s%s%s%s", cli_row_has_letter(o) ? letter : "",
+		cli_row_has_letter(o) && o->name ? "," : " ", o->name ? "--" : "", o->name ? o->name : "",
 		o->arg ? " " : "", o->arg ? o->arg : "");
 	return sp;
 }
 
 static _Noreturn void help(const struct cli *c)
 {
-	struct walk first = { 0 }, second = { 0 };
+	struct cli_walk first = { 0 }, second = { 0 };
 	const struct opt *o;
 	const char *s;
 	size_t width = 0, n;
 
-	while ((o = next_row(c, &first)))
+	while ((o = cli_rows_next(c, &first)))
 		if ((n = strlen(left_column(o).s)) <= LEFT_MOST)
 			width = size_max(width, n);
 	out_print("%s: %s\nusage: %s %s\n", c->program, c->purpose, c->program, c->synopsis);
-	while ((o = next_row(c, &second))) {
-		if (is_heading(o)) {
+	while ((o = cli_rows_next(c, &second))) {
+		if (cli_row_is_heading(o)) {
 			out_print("\n%s:\n", o->help);
 			continue;
 		}
@@ -210,13 +164,13 @@ static _Noreturn void help(const struct cli *c)
 /* As cli.h describes. */
 static _Noreturn void list_options(const struct cli *c)
 {
-	struct walk walk = { 0 };
+	struct cli_walk walk = { 0 };
 	const struct opt *o;
 
-	while ((o = next_row(c, &walk))) {
-		if (is_heading(o))
+	while ((o = cli_rows_next(c, &walk))) {
+		if (cli_row_is_heading(o))
 			continue;
-		if (has_letter(o))
+		if (cli_row_has_letter(o))
 			out_print("-%c", o->letter);
 		out_print("\t%s%s\t%s\t", o->name ? "--" : "", o->name ? o->name : "", o->arg ? o->arg : "");
 		out_bytes(o->help, strcspn(o->help, "\n"));
@@ -224,19 +178,6 @@ static _Noreturn void list_options(const struct cli *c)
 	}
 	out_text("\t--help\t\tprint the options\n\t--version\t\tprint the version\n");
 	exit(cli_end(c));
-}
-
-/* The option of this letter, or of the name s[n] if letter is 0; or NULL. */
-static const struct opt *find(const struct cli *c, int letter, const char *s, size_t n)
-{
-	struct walk walk = { 0 };
-	const struct opt *o;
-
-	while ((o = next_row(c, &walk)))
-		if (letter ? has_letter(o) && o->letter == letter
-			: o->name && strlen(o->name) == n && !memcmp(o->name, s, n))
-			break;
-	return o;
 }
 
 /* Options that have another name now. */
@@ -257,10 +198,10 @@ static void refuse_renamed(const struct cli *c, const char *option)
 /* The option of the name s[n], or of that name in llama.cpp. */
 static const struct opt *find_name(const struct cli *c, const char *s, size_t n)
 {
-	const struct opt *o = find(c, 0, s, n);
+	const struct opt *o = cli_rows_find(c, 0, s, n);
 	const char *name = o ? NULL : llama_options_name(s, n);
 
-	return name ? find(c, 0, name, strlen(name)) : o;
+	return name ? cli_rows_find(c, 0, name, strlen(name)) : o;
 }
 
 /* Exits if `option`, with its dashes, is one of llama.cpp that does not exist here. */
@@ -275,12 +216,12 @@ static void refuse_foreign(const struct cli *c, const char *option)
 static _Noreturn void unknown(const struct cli *c, const char *s, size_t n)
 {
 	char name[64];
-	struct walk walk = { 0 };
+	struct cli_walk walk = { 0 };
 	const struct opt *o, *nearest = NULL;
 	int distance = 0, least = 0;
 
 	snprintf(name, sizeof name, "%.*s", (int)n, s);
-	while ((o = next_row(c, &walk))) {
+	while ((o = cli_rows_next(c, &walk))) {
 		if (!o->name || !similar(name, o->name))
 			continue;
 		distance = similar_distance(name, o->name);
@@ -316,7 +257,7 @@ static const struct opt *long_option(struct cli *c, const char *word)
 	if (!o->arg && equals)
 		cli_usage(c, "--%s takes no argument", o->name);
 	if (o->arg && !equals && c->at >= c->argc)
-		cli_usage(c, "%s needs an argument: %s", spell(o).s, o->arg);
+		cli_usage(c, "%s needs an argument: %s", cli_row_spell(o).s, o->arg);
 	c->value = !o->arg ? NULL : equals ? equals + 1 : c->argv[c->at++];
 	return o;
 }
@@ -325,7 +266,7 @@ static const struct opt *long_option(struct cli *c, const char *word)
 static const struct opt *short_option(struct cli *c)
 {
 	const char *letter = c->argv[c->at] + c->in;
-	const struct opt *o = find(c, *letter, NULL, 0);
+	const struct opt *o = cli_rows_find(c, *letter, NULL, 0);
 
 	if (!o && *letter == 'h' && !letter[1])
 		help(c);
@@ -342,7 +283,7 @@ static const struct opt *short_option(struct cli *c)
 	else if (o->arg && c->at + 1 < c->argc)
 		c->value = c->argv[++c->at];
 	else if (o->arg)
-		cli_usage(c, "%s needs an argument: %s", spell(o).s, o->arg);
+		cli_usage(c, "%s needs an argument: %s", cli_row_spell(o).s, o->arg);
 	if (o->arg || !letter[1]) {
 		c->at++;
 		c->in = 0;
@@ -387,105 +328,12 @@ static const struct opt *next_option(struct cli *c)
 	return NULL;
 }
 
-/* ---- rules ---- */
-
-/* A word of a rule: an option; `value` is NULL, or what its value begins with. */
-struct word {
-	const struct opt *o;
-	const char *value;
-	size_t n;               /* bytes of value */
-};
-
-/* The next word of a list; *at moves past it. 0: none left. */
-static int next_word(const struct cli *c, const char **at, struct word *word)
-{
-	size_t n = strcspn(*at += strspn(*at, " "), " "), name = strcspn(*at, " =");
-
-	if (!n)
-		return 0;
-	*word = (struct word){ .o = find(c, 0, *at, name) };
-	if (!word->o)
-		cli_die(c, "a rule names --%.*s, which is not an option", (int)name, *at);
-	if (name < n) {
-		word->value = *at + name + 1;
-		word->n = n - name - 1;
-	}
-	*at += n;
-	return 1;
-}
-
-/* How often it is given. */
-static size_t times(const struct cli *c, const struct word *word)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->n_given; i++)
-		n += c->given[i].o == word->o
-			&& (!word->n || !strncmp(c->given[i].value, word->value, word->n));
-	return n;
-}
-
-static struct spelling spell_word(const struct word *word)
-{
-	struct spelling sp = spell(word->o);
-	size_t n = strlen(sp.s);
-
-	if (word->n)
-		snprintf(sp.s + n, sizeof sp.s - n, " %.*s", (int)word->n, word->value);
-	return sp;
-}
-
-/* `of` is given, so none of the others may be. */
-static void exclude(const struct cli *c, const struct word *of, const char *others, const char *reason)
-{
-	struct word other;
-
-	while (next_word(c, &others, &other))
-		if (other.o != of->o && times(c, &other))
-			cli_usage(c, "%s and %s exclude each other%s%s", spell_word(of).s, spell_word(&other).s,
-				reason ? ": " : "", reason ? reason : "");
-}
-
-/* `of` is given, so one of the others must be. */
-static void require(const struct cli *c, const struct word *of, const char *others, const char *reason)
-{
-	char names[256] = "";
-	struct word other;
-	size_t n = 0;
-
-	while (next_word(c, &others, &other)) {
-		if (times(c, &other))
-			return;
-		n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " or " : "", spell_word(&other).s);
-	}
-	cli_usage(c, "%s requires %s%s%s", spell_word(of).s, names, reason ? ": " : "", reason ? reason : "");
-}
-
-static void check_rules(const struct cli *c)
-{
-	for (const struct cli_rule *rule = c->rules; rule && (rule->options || rule->one_of); rule++) {
-		const char *at = rule->one_of ? rule->one_of : rule->options;
-		struct word word;
-
-		while (next_word(c, &at, &word)) {
-			size_t n = times(c, &word);
-
-			if (n > 1 && rule->one_of && word.o->arg)
-				cli_usage(c, "%s: only once", spell_word(&word).s);
-			if (n && rule->requires)
-				require(c, &word, rule->requires, rule->reason);
-			else if (n)
-				exclude(c, &word, rule->one_of ? rule->one_of : rule->excludes, rule->reason);
-		}
-	}
-}
-
 const struct opt *cli_next(struct cli *c)
 {
 	const struct opt *o = next_option(c);
 
 	if (!o) {
-		check_rules(c);
+		cli_check_rules(c);
 		return NULL;
 	}
 	if (c->n_given == c->room && grow(&c->given, &c->room, sizeof *c->given, 16))
@@ -524,7 +372,7 @@ int cli_choice(const struct cli *c, const struct opt *o)
 		if (strlen(c->value) == n && !memcmp(s, c->value, n))
 			return i;
 	}
-	cli_usage(c, "%s: \"%s\" is not %s", spell(o).s, c->value, in_words(o->arg).s);
+	cli_usage(c, "%s: \"%s\" is not %s", cli_row_spell(o).s, c->value, in_words(o->arg).s);
 }
 
 const char *cli_word(const struct cli *c, const struct opt *o)
@@ -541,7 +389,7 @@ long long cli_integer(const struct cli *c, const struct opt *o, long long low, l
 	errno = 0;
 	n = strtoll(s, NULL, 10);
 	if (!*digits || digits[strspn(digits, "0123456789")] || errno || n < low || n > high)
-		cli_usage(c, "%s: \"%s\" is not an integer from %lld to %lld", spell(o).s, s, low, high);
+		cli_usage(c, "%s: \"%s\" is not an integer from %lld to %lld", cli_row_spell(o).s, s, low, high);
 	return n;
 }
 
@@ -572,7 +420,7 @@ double cli_real(const struct cli *c, const struct opt *o, double low, double hig
 	double x = is_real(c->value) ? strtod(c->value, NULL) : NAN;
 
 	if (!(x >= low && x <= high))
-		cli_usage(c, "%s: \"%s\" is not a number from %.7g to %.7g", spell(o).s, c->value, low, high);
+		cli_usage(c, "%s: \"%s\" is not a number from %.7g to %.7g", cli_row_spell(o).s, c->value, low, high);
 	return x;
 }
 
