@@ -442,7 +442,7 @@ int main(void)
 	char path[1024];
 
 	snprintf(path, sizeof path, "%s/answers", tests ? tests : "tests");
-	check(test_folder(path) == 6, "%s: six files expected", path);
+	check(test_folder(path) == 7, "%s: seven files expected", path);
 	snprintf(path, sizeof path, "%s/chatparse/cases", shared ? shared : "../shared");
 	if (!test_folder(path))
 		check_skip("no ../shared/chatparse (1112 cases)");

@@ -175,6 +175,11 @@ static enum match find_trigger(const struct answer *a, struct span s, const stru
 
 static void tell_text(struct answer *a, const char *s, size_t n)
 {
+	size_t skipped = n < a->of_prompt ? n : a->of_prompt;
+
+	a->of_prompt -= skipped;
+	s += skipped;
+	n -= skipped;
 	reader_tell(a, a->state == READ_THOUGHT ? ANSWER_REASONING : ANSWER_CONTENT, s, n);
 }
 
@@ -191,6 +196,7 @@ static void tell_before(struct answer *a, struct span s, size_t space, size_t le
 
 static void act(struct answer *a, const struct trigger *t, size_t n, const struct head *head)
 {
+	a->of_prompt = 0;
 	if (t->call) {
 		call_start(a, t->call, n, head);
 		return;
@@ -409,6 +415,7 @@ int answer_prompt(struct answer *a, const char *s, size_t n)
 	}
 	a->call = NULL;
 	a->silent = 0;
+	a->of_prompt = a->text.n - a->at;
 	a->fresh = a->empty = 1;
 	a->enough = 0;
 	return 0;

@@ -290,15 +290,23 @@ static int read_other(struct answer *a)
 	return 1;
 }
 
+/* Control characters in strings, which JSON does not have, are escaped. */
 int read_json(struct answer *a)
 {
 	struct span s = reader_left(a);
-	size_t i = 0;
+	size_t i = 0, told = 0;
+	char escape[8];
 
 	if (!a->depth && *s.s != '{')
 		return read_other(a);
 	do {
 		char c = s.s[i++];
+
+		if (a->in_string && (unsigned char)c < 0x20) {
+			reader_tell(a, ANSWER_ARGUMENTS, s.s + told, i - 1 - told);
+			reader_tell(a, ANSWER_ARGUMENTS, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", c));
+			told = i;
+		}
 
 		if (a->escaped) {
 			a->escaped = 0;
@@ -311,7 +319,7 @@ int read_json(struct answer *a)
 			a->depth += (c == '{' || c == '[') - (c == '}' || c == ']');
 		}
 	} while (a->depth > 0 && i < s.n);
-	reader_tell(a, ANSWER_ARGUMENTS, s.s, i);
+	reader_tell(a, ANSWER_ARGUMENTS, s.s + told, i - told);
 	a->at += i;
 	if (!a->depth)
 		a->state = READ_MEMBERS;

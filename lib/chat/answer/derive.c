@@ -122,13 +122,18 @@ static struct span last_tag(struct span text, const char *to)
 static size_t header_of(const struct derivation *d)
 {
 	static const enum sample compared[] = { SAMPLE_TEXT, SAMPLE_THOUGHT, SAMPLE_THOUGHT_CALL, SAMPLE_CALL };
+	static const char *const words[] = { SAMPLE_CONTENT, SAMPLE_REASON, SAMPLE_REASON, SAMPLE_NAME };
 	struct span text = d->text[SAMPLE_PROMPT], other;
 	size_t n, token, signs = 0;
 	const char *s;
 
-	for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
-		if ((other = d->text[compared[i]]).s)
+	for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
+		other = d->text[compared[i]];
+		if ((s = samples_find(other, words[i])))
+			other = span_between(other.s, s);
+		if (other.s)
 			text = (struct span){ other.s, text.s ? pattern_common_start(text, other) : other.n };
+	}
 	s = text.s;
 	n = text.n;
 	/* several of the same sign, outside of a tag, belong to what follows: >>>NAME */
@@ -215,6 +220,7 @@ int format_derive(struct format *f, const struct chat *c, const char *text, size
 		return -1;
 	d.header = header_of(&d);
 	derive_reasoning(&d, &rest);
+	format_add_known_reasoning(f, text, n);
 	derive_content(&d, rest);
 	derive_calls(&d);
 	derive_turn_end(&d);

@@ -88,8 +88,9 @@ static void derive_members(struct derivation *d, struct call_format *call, struc
 {
 	struct span object = span_between(p->arguments, p->end), name = place_key(object.s, p->name - 1);
 
-	call->arguments = derive_text(d, place_key(object.s, place_before(text, p->key, '{')));
 	call->name = derive_text(d, name);
+	if (name.n)
+		call->arguments = derive_text(d, place_key(object.s, place_before(text, p->key, '{')));
 	call->id = id_key(d, object);
 }
 

@@ -68,7 +68,9 @@ const char *format_marker(const struct format *f, enum marker_role role);
 int format_derive(struct format *f, const struct chat *c, const char *text, size_t n, const struct jinja_options *o,
 	struct arena *a, struct why *w);
 
-/* Adds the known formats whose marks the template text[n] has, if no turn showed them. */
+/* Adds the known formats of which the template text[n] has a mark: reasoning and calls if no turn showed them, and what
+ * models write beside what is shown. */
+void format_add_known_reasoning(struct format *f, const char *text, size_t n);
 void format_add_known(struct format *f, const char *text, size_t n);
 
 /* Appends the table as text, a line for each entry. */

@@ -15,6 +15,10 @@
 
 enum { KNOWN_ALWAYS, KNOWN_WITHOUT_CALLS };
 
+/* LFM2 */
+#define PYTHON_LIST { CALL_LITERALS, .section = "<|tool_call_start|>[", .begin = NAME "(", .between = ", ", \
+	.section_end = "]<|tool_call_end|>" }
+
 static const struct {
 	const char *mark;       /* a text of the template */
 	int when;
@@ -27,10 +31,10 @@ static const struct {
 		.begin = "<|channel|>" WORD " to=functions." NAME REST "<|message|>" } },
 	{ "<|channel|>", KNOWN_ALWAYS, { CALL_JSON, .end = "<|call|>",
 		.begin = " to=functions." NAME "<|channel|>" REST "<|message|>" } },
-	{ "<|tool_call_start|>", KNOWN_WITHOUT_CALLS, { CALL_LITERALS, .section = "<|tool_call_start|>[",
-		.begin = NAME "(", .between = ", ", .section_end = "]<|tool_call_end|>" } },
-	{ "<|tool_list_start|>", KNOWN_WITHOUT_CALLS, { CALL_LITERALS, .section = "<|tool_call_start|>[",
-		.begin = NAME "(", .between = ", ", .section_end = "]<|tool_call_end|>" } },
+	{ "[CALL_ID]", KNOWN_ALWAYS, { CALL_JSON, .begin = "[TOOL_CALLS]" NAME "[ARGS]" } },
+	{ "<|tool_call_start|>", KNOWN_WITHOUT_CALLS, PYTHON_LIST },
+	{ "<|tool_list_start|>", KNOWN_WITHOUT_CALLS, PYTHON_LIST },
+	{ "List of tools: [", KNOWN_WITHOUT_CALLS, PYTHON_LIST },
 	{ "<|tool_call|>", KNOWN_WITHOUT_CALLS, { CALL_MEMBERS, .section = "<|tool_call|>[", .between = ", ",
 		.section_end = "]", .name = "name", .arguments = "arguments" } },
 	{ "<" BAR "tool" LOW "call" LOW "begin" BAR ">", KNOWN_WITHOUT_CALLS, { CALL_JSON,
@@ -65,9 +69,10 @@ static int has(const char *text, size_t n, const char *mark)
 	return 0;
 }
 
-/* The marks of reasoning that the template handles. */
-static void add_thoughts(struct format *f, const char *text, size_t n)
+void format_add_known_reasoning(struct format *f, const char *text, size_t n)
 {
+	if (format_marker(f, MARKER_THINK_END))
+		return;
 	for (const struct mark *m = marks; m->text && m[1].text; m++)
 		if (m->kind == MARK_THOUGHT && m[1].kind == MARK_ANSWER && has(text, n, m[1].text)) {
 			format_add_marker(f, MARKER_THINK, m->text);
@@ -78,8 +83,6 @@ static void add_thoughts(struct format *f, const char *text, size_t n)
 
 void format_add_known(struct format *f, const char *text, size_t n)
 {
-	if (!format_marker(f, MARKER_THINK_END))
-		add_thoughts(f, text, n);
 	for (size_t i = 0; i < sizeof markers / sizeof *markers; i++)
 		if (has(text, n, markers[i].mark))
 			format_add_marker(f, markers[i].marker.role, markers[i].marker.pattern);

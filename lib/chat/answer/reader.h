@@ -54,6 +54,7 @@ struct answer {
 	struct arena arena;
 	struct bytes text;              /* from `at` on, it has not been read */
 	size_t at, enough;              /* do not try before there are that many bytes */
+	size_t of_prompt;               /* how many of the first bytes are the prompt's */
 	char partial[4];                /* the start of a character */
 	size_t n_partial;
 	int ended, silent;
