@@ -49,7 +49,7 @@ int hidden_check_card(const struct hidden *h, size_t n_ctx, const struct card *c
 			h->plan->setup.first);
 	if (card->model != own)
 		return why(w, "the stage before has another model (%016" PRIx64 ") than %s (%016" PRIx64 "), or "
-			"another --set", card->model, m->gguf->path, own);
+			"another --override", card->model, m->gguf->path, own);
 	if (card->n_ctx != (int32_t)n_ctx)
 		return why(w, "the stage before has a context of %" PRId32 ", this one of %zu (-c)", card->n_ctx,
 			n_ctx);

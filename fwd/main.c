@@ -93,7 +93,7 @@ static int open_progress(void)
 static void open_all(void)
 {
 	static const struct faults missing = { .tell = note };
-	const struct model_setup setup = { set.set, set.ignores_unknown, &missing };
+	const struct model_setup setup = { set.override, set.ignores_unknown, &missing };
 	struct model *m = model_open(models_path(c.argv[0], &w), &setup, &w);
 
 	if (m && diffusion_of(m)->on && (set.score || set.chain.chunk))

@@ -8,11 +8,11 @@
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
-enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, COMPARE, PROFILE, LIST, SET, LAYERS, LENS, PROGRESS };
+enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, COMPARE, PROFILE, LIST, OVERRIDE, LAYERS, LENS, PROGRESS };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
-	{ SET, "set", "KEY=VALUE", "set a key of the model, such as rope.freq_base; repeatable" },
+	{ OVERRIDE, "override", "KEY=VALUE", "override a key of the model file, such as rope.freq_base; repeatable" },
 	{ LAYERS, "layers", "A-B",
 		"run only layers A to B (A-: to the last), as one of several stages: all but the\n"
 		"first read hidden states, all but the last write them" },
@@ -104,17 +104,17 @@ static void read_layers(struct engine_setup *s, const struct cli *c)
 	s->end = *b ? (size_t)last + 1 : 0;
 }
 
-static void add_set(struct settings *set, const struct cli *c)
+static void add_override(struct settings *set, const struct cli *c)
 {
 	size_t n = 0;
 
-	while (set->set[n])
+	while (set->override[n])
 		n++;
-	if (n == SETTINGS_SETS)
-		cli_usage(c, "--set: more than %d times", SETTINGS_SETS);
+	if (n == SETTINGS_OVERRIDES)
+		cli_usage(c, "--override: more than %d times", SETTINGS_OVERRIDES);
 	if (!strchr(c->value, '=') || *c->value == '=')
-		cli_usage(c, "--set: \"%s\" is not KEY=VALUE", c->value);
-	set->set[n] = c->value;
+		cli_usage(c, "--override: \"%s\" is not KEY=VALUE", c->value);
+	set->override[n] = c->value;
 }
 
 void settings_read(struct settings *set, struct cli *c)
@@ -145,7 +145,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case COMPARE: set->compare = c->value; c->trouble = 2; break;
 		case PROGRESS: set->progress = c->value; break;
 		case PROFILE: set->profile = 1; break;
-		case SET: add_set(set, c); break;
+		case OVERRIDE: add_override(set, c); break;
 		case LAYERS: read_layers(&set->engine, c); break;
 		case LIST: set->list = 1; break;
 		case 'v': set->verbose = 1; break;

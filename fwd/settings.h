@@ -8,14 +8,14 @@
 #include "chain.h"
 #include "engine.h"
 
-enum { SETTINGS_SETS = 64 };
+enum { SETTINGS_OVERRIDES = 64 };
 
 struct settings {
 	struct engine_setup engine;
 	int all, score, profile, verbose, list, ignores_unknown;
 	const char *dump, *progress;    /* a directory; a file; or NULL */
 	const char *compare;            /* a directory, to be compared with the operand; or NULL */
-	const char *set[SETTINGS_SETS + 1];     /* each "KEY=VALUE"; NULL after the last */
+	const char *override[SETTINGS_OVERRIDES + 1];        /* each "KEY=VALUE"; NULL after the last */
 	struct chain_setup chain;       /* chunk 0: no --chain */
 };
 

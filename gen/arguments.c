@@ -84,7 +84,7 @@ static const struct kind {
 	[TOK] = { "tok", "tok", "append bos no-bos no-parse-special", NULL, 1 },
 	[FEED] = { "feed", "feed",
 		"n-predict jobs texts best-of=--texts draft draft-max temp threads backend", NULL, 0 },
-	[FWD] = { "fwd", "fwd", "override=--set", fwd_opts, 1 },
+	[FWD] = { "fwd", "fwd", "override", fwd_opts, 1 },
 	[SAMPLE] = { "sample", "sample", "n-predict logprobs", sampler_opts, 0 },
 	[STOPS] = { "detok --frames", "detok", "stop special", NULL, 1 },
 	[BEST] = { "best", "best", "verbose length-penalty all", NULL, 0 },

@@ -68,7 +68,7 @@ const struct opt model_opts[] = {
 	{ .help = "Model and state" },
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
 	{ APPEND, "append", NULL, "with --kv: the prompt follows the text that is kept (tok --append)" },
-	{ PASSED, "override", "KEY=VALUE", "override a key of the model file (fwd --set); repeatable" },
+	{ PASSED, "override", "KEY=VALUE", "override a key of the model file, such as rope.freq_base; repeatable" },
 	{ 0 }
 };
 

@@ -79,7 +79,7 @@ int document_add(struct tok *t, const char *name, int first, int last, struct wh
 		.last = last };
 
 	text.n = 0;
-	if (t->decimal ? slurp_text(name, &text, w) : slurp(name, &text, w))
+	if (t->from_ids ? slurp_text(name, &text, w) : slurp(name, &text, w))
 		return -1;
 	file.s = text.p ? text.p : none;
 	file.n = text.n;
@@ -89,7 +89,7 @@ int document_add(struct tok *t, const char *name, int first, int last, struct wh
 		return -1;
 	if (t->offsets)
 		print_offsets(t, &ids, &file);
-	for (size_t i = 0; t->text && i < ids.n; i++)
+	for (size_t i = 0; t->decimal && i < ids.n; i++)
 		out_print("%d\n", (int)ids.id[i]);
 	t->n_ids += ids.n;
 	t->n_bytes += file.n;

@@ -11,19 +11,19 @@
 int tok_adds_bos(const struct tok *t)
 {
 	return t->bos == ADD_ALWAYS
-		|| (t->bos == ADD_AS_MODEL_SAYS && !t->append && !t->decimal && vocab_rules(t->vocab)->add_bos);
+		|| (t->bos == ADD_AS_MODEL_SAYS && !t->append && !t->from_ids && vocab_rules(t->vocab)->add_bos);
 }
 
 int tok_adds_eos(const struct tok *t)
 {
 	return t->eos == ADD_ALWAYS
-		|| (t->eos == ADD_AS_MODEL_SAYS && t->bos != ADD_NEVER && !t->append && !t->decimal
+		|| (t->eos == ADD_AS_MODEL_SAYS && t->bos != ADD_NEVER && !t->append && !t->from_ids
 			&& vocab_rules(t->vocab)->add_eos);
 }
 
 int tok_writes_frames(const struct tok *t)
 {
-	return !t->text && !t->offsets && !t->count;
+	return !t->decimal && !t->offsets && !t->count;
 }
 
 int tok_flags(const struct tok *t, const struct text *x)
@@ -90,7 +90,7 @@ int tok_encode(struct tok *t, struct text *x, struct ids *ids, struct why *w)
 		x->n = quote_undo(x->s, x->n, x->s);
 	if (bos && ids_add(ids, t->card.bos))
 		return why(w, "out of memory");
-	if (t->decimal ? read_ids(t, x, ids, w) : vocab_encode(t->vocab, x->s, x->n, tok_flags(t, x), ids, w))
+	if (t->from_ids ? read_ids(t, x, ids, w) : vocab_encode(t->vocab, x->s, x->n, tok_flags(t, x), ids, w))
 		return -1;
 	if (bos && ids->n > 1 && ids->id[1] == t->card.bos)
 		warn_of_bos(t);

@@ -16,8 +16,8 @@ struct tok {
 	/* the options */
 	enum adding bos, eos;
 	int append, plain, raw;         /* plain: --no-parse-special */
-	int text, offsets, count;       /* printed in place of frames: at most one of them */
-	int decimal;                    /* the input is ids */
+	int decimal, offsets, count;    /* printed in place of frames: at most one of them */
+	int from_ids;                   /* the input is ids */
 	int lines, escape;
 	size_t chunk;                   /* 0: one sequence */
 	/* set by the caller */

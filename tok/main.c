@@ -12,7 +12,7 @@
 #include "document.h"
 #include "prompts.h"
 
-enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, TEXT, OFFSETS, COUNT, RAW, IDS, LINES, CHUNK };
+enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, IDS, LINES, CHUNK };
 
 static const struct opt opts[] = {
 	{ LINES, "lines", NULL, "each line is a text: sequence 1, 2, ..." },
@@ -29,15 +29,15 @@ static const struct opt opts[] = {
 	{ CHUNK, "chunk", "N",
 		"divide the ids into chunks of N, each from position 0 and with BOS in place of its\n"
 		"first id if BOS is added; drop the rest (for score --chunk)" },
-	{ TEXT, "text", NULL, "write the tokens as decimal ids, one per line" },
+	{ DECIMAL, "decimal", NULL, "write the tokens as decimal ids, one per line" },
 	{ OFFSETS, "offsets", NULL, "write each token as its id and its bytes in the text: ID FROM TO" },
 	{ COUNT, "count", NULL, "write only the number of tokens" },
 	{ 0 }
 };
 
 static const struct cli_rule rules[] = {
-	{ .one_of = "text offsets count" },
-	{ "chunk", .excludes = "text offsets count append lines" },
+	{ .one_of = "decimal offsets count" },
+	{ "chunk", .excludes = "decimal offsets count append lines" },
 	{ "ids", .excludes = "offsets" },
 	{ "escape", .excludes = "ids offsets", .reason = "they need the text unchanged" },
 	{ "lines", .excludes = "append offsets" },
@@ -78,9 +78,9 @@ static void take_options(void)
 		case NO_EOS: t.eos = ADD_NEVER; break;
 		case NO_PARSE_SPECIAL: t.plain = 1; break;
 		case RAW: t.raw = 1; break;
-		case IDS: t.decimal = 1; break;
+		case IDS: t.from_ids = 1; break;
 		case CHUNK: t.chunk = (size_t)cli_integer(&c, o, 2, FRAME_IDS_MAX); break;
-		case TEXT: t.text = 1; break;
+		case DECIMAL: t.decimal = 1; break;
 		case OFFSETS: t.offsets = 1; break;
 		case COUNT: t.count = 1; break;
 		}
@@ -92,7 +92,7 @@ static struct gguf *open_vocabulary(void)
 {
 	struct gguf *g = gguf_open(models_path(c.argv[0], &w), 0, &w);
 
-	must(!g || !(t.vocab = vocab_open(g, t.decimal ? VOCAB_PIECES : VOCAB_ENCODE, &w)));
+	must(!g || !(t.vocab = vocab_open(g, t.from_ids ? VOCAB_PIECES : VOCAB_ENCODE, &w)));
 	if (vocab_warning(t.vocab))
 		cli_warn(&c, "%s: %s", c.argv[0], vocab_warning(t.vocab));
 	vocab_card(t.vocab, &t.card);

@@ -12,9 +12,9 @@ static int write_prompt(const struct tok *t, const struct ids *ids, int failed, 
 {
 	if (t->count)
 		out_print("%zu\n", ids->n);
-	for (size_t i = 0; t->text && i < ids->n; i++)
+	for (size_t i = 0; t->decimal && i < ids->n; i++)
 		out_print(i ? " %d" : "%d", (int)ids->id[i]);
-	if (t->text)
+	if (t->decimal)
 		out_char('\n');
 	if (!tok_writes_frames(t))
 		return out_flush(w);
@@ -30,7 +30,7 @@ static int encode_line(struct tok *t, struct text *x, struct ids *ids, struct wh
 
 	x->line = ++t->n_lines;
 	if (tok_encode(t, x, ids, w)) {
-		if (t->decimal)
+		if (t->from_ids)
 			return -1;
 	} else if (ids->n <= FRAME_IDS_MAX) {
 		return 0;

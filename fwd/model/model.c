@@ -241,7 +241,7 @@ static int set_values(struct model *m, const char *const *set, struct why *w)
 		return 0;
 	for (; *set; set++)
 		if (gguf_set(m->gguf, *set, w) < 0)
-			return why_in(w, "--set");
+			return why_in(w, "--override");
 	m->settings = gguf_model_fingerprint(m->gguf) ^ m->fingerprint;
 	return 0;
 }
@@ -251,7 +251,7 @@ static int check_set(struct model *m, struct why *w)
 {
 	const char *key = gguf_unasked(m->gguf);
 
-	return key ? why(w, "--set: %s: not a key of architecture %s", key, m->arch) : 0;
+	return key ? why(w, "--override: %s: not a key of architecture %s", key, m->arch) : 0;
 }
 
 /* A model whose vocabulary is of an unknown kind runs all the same, on ids. For tok this is a fault, which a survey

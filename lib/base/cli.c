@@ -184,15 +184,19 @@ static _Noreturn void list_options(const struct cli *c)
 static const struct {
 	const char *program, *option, *now;
 } renamed[] = {
-	{ "peek", "-n", "--top" }
+	{ "peek", "-n", "--top" }, { "tok", "--text", "--decimal" }, { "fwd", "--set", "--override" }
 };
 
-/* Exits if `option`, with its dashes, is one of them. */
+/* Exits if `option`, with its dashes and perhaps "=VALUE", is one of them. */
 static void refuse_renamed(const struct cli *c, const char *option)
 {
+	size_t n = strcspn(option, "=");
+
 	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
-		if (!strcmp(c->program, renamed[i].program) && !strcmp(option, renamed[i].option))
-			cli_usage(c, "unknown option %s; did you mean %s? (try --help)", option, renamed[i].now);
+		if (!strcmp(c->program, renamed[i].program) && strlen(renamed[i].option) == n
+		    && !memcmp(option, renamed[i].option, n))
+			cli_usage(c, "unknown option %s; did you mean %s? (try --help)", renamed[i].option,
+				renamed[i].now);
 }
 
 /* The option of the name s[n], or of that name in llama.cpp. */

@@ -29,7 +29,7 @@ static const struct {
 	{ "-st", "--chat with a prompt is a single turn" },
 	{ "--single-turn", "--chat with a prompt is a single turn" }, { "-sysf", "use --system \"$(cat FILE)\"" },
 	{ "--system-prompt-file", "use --system \"$(cat FILE)\"" }, { "-jf", "use --json-schema-file" },
-	{ "--reverse-prompt", "use --stop" }, { "--override-kv", "use --override (gen) or --set (fwd)" },
+	{ "--reverse-prompt", "use --stop" }, { "--override-kv", "use --override" },
 	{ "-ctk", "use --kv-type" }, { "--cache-type-k", "use --kv-type" }, { "-ctv", "use --kv-type" },
 	{ "--cache-type-v", "use --kv-type" }, { "-md", "use --draft" }, { "--model-draft", "use --draft" },
 	{ "--prompt-cache", "use --kv" }, { "--keep", "the system message is always kept: leave it out" }

@@ -73,7 +73,7 @@ void gguf_close(struct gguf *g);       /* NULL is allowed */
  * would do alone. Reading the part afterwards still works, at the cost of page faults. */
 void gguf_let_go(const struct gguf *g, size_t part, size_t parts);
 
-/* "u32", "string", ... as --set and gguf spell an enum gguf_type; or NULL. */
+/* "u32", "string", ... as --override and gguf spell an enum gguf_type; or NULL. */
 const char *gguf_type_name(uint32_t type);
 
 /* Sets a value that replaces the file's or is added to it: "KEY=VALUE", where KEY may lack its "ARCH.". The value gets
