@@ -16,7 +16,8 @@
 enum { PATIENCE = 5 };          /* seconds without a writer */
 
 static struct cli c = { .program = "feed", .synopsis = "[options] FIFO < prompt > ids",
-	.purpose = "closes the loop of a generation: the prompt, then the sampled tokens", .opts = feed_opts };
+	.purpose = "closes the loop of a generation: the prompt, then the sampled tokens", .opts = feed_opts,
+	.rules = feed_rules };
 
 static void on_alarm(int sig)
 {

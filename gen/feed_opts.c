@@ -22,6 +22,14 @@ const struct opt feed_opts[] = {
 	{ 0 }
 };
 
+const struct cli_rule feed_rules[] = {
+	{ "jobs", .excludes = "texts" },
+	{ "draft", .excludes = "jobs texts" },
+	{ "temp seed threads backend", .requires = "draft" },
+	{ "draft=lookup", .excludes = "temp seed threads backend", .reason = "they are for a model" },
+	{ 0 }
+};
+
 /* Appends words to the command of the draft's fwd. */
 static void add(struct stage *model, const struct cli *c, const char *option, const char *value)
 {
@@ -33,7 +41,7 @@ static void add(struct stage *model, const struct cli *c, const char *option, co
 
 void feed_options(struct loop *l, struct draft *draft, struct stage *model, struct cli *c)
 {
-	const char *from = NULL, *for_model = NULL;
+	const char *from = NULL;
 	static char most[24];
 	const struct opt *o;
 
@@ -48,17 +56,13 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 		case 'N': l->texts = cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
 		case DRAFT: from = c->value; break;
 		case DRAFT_SIZE: draft->guessing.most = (size_t)cli_integer(c, o, 1, GUESSES_MAX); break;
-		case TEMP: cli_real(c, o, 0, 1e6); add(model, c, for_model = "--temp", c->value); break;
-		case 's': cli_integer(c, o, -1, INT64_MAX); add(model, c, for_model = "--seed", c->value); break;
-		case 't': add(model, c, for_model = "--threads", c->value); break;
-		case OPT_BACKEND: add(model, c, for_model = "--backend", c->value); break;
+		case TEMP: cli_real(c, o, 0, 1e6); add(model, c, "--temp", c->value); break;
+		case 's': cli_integer(c, o, -1, INT64_MAX); add(model, c, "--seed", c->value); break;
+		case 't': add(model, c, "--threads", c->value); break;
+		case OPT_BACKEND: add(model, c, "--backend", c->value); break;
 		}
 	if (c->argc != 1)
 		cli_usage(c, "expected one operand, the FIFO (try --help)");
-	if (l->jobs && l->texts)
-		cli_usage(c, "-j/--jobs and -N/--texts exclude each other");
-	if (from && (l->jobs || l->texts))
-		cli_usage(c, "--draft: not with -j/--jobs or -N/--texts");
 	if (l->texts)
 		l->jobs = 1;
 	l->draft = from ? draft : NULL;
@@ -68,7 +72,5 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 		add(model, c, "-n", most);
 		add(model, c, from, NULL);
 		draft->model = model;
-	} else if (for_model) {
-		cli_usage(c, "%s: only with --draft MODEL", for_model);
 	}
 }

@@ -7,6 +7,7 @@
 #include "loop.h"
 
 extern const struct opt feed_opts[];
+extern const struct cli_rule feed_rules[];
 
 /* Reads the command line into *l, *draft and *model, the draft's fwd. Sets l->draft and draft->model if they are used,
  * and all of model->argv except [0]. Usage errors end the program by cli_usage(). Afterwards c->argv[0] is the FIFO. */

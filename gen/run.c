@@ -20,7 +20,7 @@
 /* Configures the loop from the command of feed, as it is printed. */
 static int set_loop(struct request *q, struct loop *l, struct draft *draft, struct why *w)
 {
-	static struct cli c = { .program = "gen", .opts = feed_opts };
+	static struct cli c = { .program = "gen", .opts = feed_opts, .rules = feed_rules };
 	const struct stage *feed = &q->stage[FEED];
 	static char fifo[] = "ids";
 

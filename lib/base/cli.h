@@ -45,7 +45,7 @@ struct opt {
 };
 
 /* Which options exclude each other or require another, as names of options separated by spaces; NAME=TEXT is an option
- * whose value begins with TEXT. A row of zeroes ends the table.
+ * whose value is TEXT or begins with TEXT=. A row of zeroes ends the table.
  *
  *	{ .one_of = "text offsets count" },                     at most one of these; with an argument, only once
  *	{ "frames", .excludes = "generated suffix end" },       each of the first excludes each of the second

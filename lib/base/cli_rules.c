@@ -7,7 +7,7 @@
 
 enum { NAMES_ROOM = 256 };
 
-/* A word of a rule: an option; `value` is NULL, or what its value begins with. */
+/* A word of a rule: an option; `value` is NULL, or what its value is or, before a "=", begins with. */
 struct word {
 	const struct opt *o;
 	const char *value;
@@ -32,14 +32,21 @@ static int next_word(const struct cli *c, const char **at, struct word *word)
 	return 1;
 }
 
+static int is_one(const struct word *word, const struct cli_given *given)
+{
+	const char *value = given->value;
+
+	return given->o == word->o && (!word->n
+		|| (!strncmp(value, word->value, word->n) && (!value[word->n] || value[word->n] == '=')));
+}
+
 /* How often it is given. */
 static size_t times(const struct cli *c, const struct word *word)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_given; i++)
-		n += c->given[i].o == word->o
-			&& (!word->n || !strncmp(c->given[i].value, word->value, word->n));
+		n += (size_t)is_one(word, &c->given[i]);
 	return n;
 }
 
