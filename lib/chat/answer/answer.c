@@ -109,14 +109,15 @@ static int counts(const struct answer *a, const struct trigger *t)
 {
 	switch (t->role) {
 	case MARKER_THINK: return a->fresh;
+	case MARKER_THINK_END: return a->state == READ_THOUGHT || a->fresh || pattern_is_control(t->pattern);
 	case MARKER_CONTENT: return a->fresh && a->state == READ_TEXT;
 	case MARKER_SKIP: return a->state == READ_TEXT;
 	case MARKER_ROLES: return !t->call->bare || a->empty;
-	default: return 1;
 	}
+	return 0;
 }
 
-/* Whether t begins at s[n]: *n bytes of it. */
+/* Whether t is at s, with a call after it if it begins one. */
 static enum match trigger_matches(const struct answer *a, const struct trigger *t, struct span s, struct found *f,
 	struct head *head)
 {

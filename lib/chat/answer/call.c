@@ -100,6 +100,8 @@ static enum match object_begins(const struct call_format *call, struct span s, s
 		if ((match = skip_value(s, &at)) != MATCH_YES)
 			break;
 		value = (struct span){ s.s + from, at - from };
+		if (span_equal(key, span_of(call->name)) && *value.s != '"')
+			return MATCH_NO;
 		if (span_equal(key, span_of(call->name)))
 			head->name = without_quotes(value);
 		else if (is_arguments(call, key))
@@ -307,7 +309,6 @@ int read_json(struct answer *a)
 			reader_tell(a, ANSWER_ARGUMENTS, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", c));
 			told = i;
 		}
-
 		if (a->escaped) {
 			a->escaped = 0;
 		} else if (a->in_string) {

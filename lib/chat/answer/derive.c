@@ -194,7 +194,7 @@ static void derive_content(struct derivation *d, struct span rest)
 static void derive_turn_end(struct derivation *d)
 {
 	struct span text = d->text[SAMPLE_TEXT], end;
-	const char *content = samples_find_last(text, SAMPLE_CONTENT);
+	const char *content = samples_find_last(text, SAMPLE_CONTENT), *pattern;
 	size_t token;
 
 	if (!content)
@@ -202,10 +202,12 @@ static void derive_turn_end(struct derivation *d)
 	end = span_after(text, content + strlen(SAMPLE_CONTENT));
 	for (size_t i = 0; i < end.n; i += token) {
 		token = pattern_token(end.s + i, end.n - i);
-		if (token > 2 && end.s[i] == '<' && (end.s[i + 1] == '|' || (unsigned char)end.s[i + 1] >= 0x80))
-			format_add_marker(d->f, MARKER_SKIP, derive_pattern(d, (struct span){ end.s + i, token }));
-		else if (!span_is_space(end.s[i]))
+		if (span_is_space(end.s[i]))
+			continue;
+		pattern = derive_pattern(d, (struct span){ end.s + i, token });
+		if (*pattern == '[' || !pattern_is_control(pattern))
 			return;
+		format_add_marker(d->f, MARKER_SKIP, pattern);
 	}
 }
 

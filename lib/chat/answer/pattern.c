@@ -69,6 +69,15 @@ int pattern_is_tag(const char *s, size_t n)
 	return n > 2 && (*s == '<' || *s == '[');
 }
 
+int pattern_is_control(const char *pattern)
+{
+	size_t n = strlen(pattern), token = n ? pattern_token(pattern, n) : 0;
+
+	if (token < 3 || !pattern_is_tag(pattern, token))
+		return 0;
+	return *pattern == '[' || pattern[1] == '|' || (unsigned char)pattern[1] >= 0x80 || pattern[token - 2] == '|';
+}
+
 size_t pattern_common_start(struct span a, struct span b)
 {
 	size_t at = 0, token, least = a.n < b.n ? a.n : b.n;

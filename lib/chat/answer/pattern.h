@@ -42,6 +42,9 @@ size_t pattern_token(const char *s, size_t n);
 /* Whether the token s[n] is a tag. */
 int pattern_is_tag(const char *s, size_t n);
 
+/* Whether it begins with a control token, which is not a part of text, by its looks: <|NAME|>, [NAME] and the like. */
+int pattern_is_control(const char *pattern);
+
 /* How many bytes of tokens both texts begin or end with. */
 size_t pattern_common_start(struct span a, struct span b);
 size_t pattern_common_end(struct span a, struct span b);

@@ -34,11 +34,6 @@ static const struct json *schema_of(struct answer *a)
 	return l->close == ']' ? schema_items(l->schema) : schema_member(l->schema, (struct span){ a->key, a->key_n });
 }
 
-static struct span key_of(const char *key, size_t n)
-{
-	return (struct span){ key, n };
-}
-
 /* The start of an object or a list. */
 static void push(struct answer *a, char open)
 {
@@ -51,33 +46,32 @@ static void push(struct answer *a, char open)
 	a->state = READ_TAGS;
 }
 
-/* Whether a value ends at s, and another or the call follows; *n: its length. */
+/* Whether a value ends at s, and another value or the end of a container or of the call follows; *n: its length. */
 static enum match value_ends(const struct answer *a, const char *end, struct span key, struct span s, size_t *n)
 {
 	const struct level *l = &a->level[a->levels - 1];
+	const struct {
+		const char *pattern;
+		struct span key;
+	} others[] = {
+		{ a->call->key, any_key }, { a->call->item, any_key }, { a->call->item_end, any_key },
+		{ a->levels > 1 ? a->call->value_end : "", { l->key, l->key_n } },
+	};
+	enum match match, next;
 	struct span rest;
-	enum match match = MATCH_NO, next;
 	struct found f;
 	size_t which;
 
-	next = reader_match(a, end, s, key, &f);
-	if (next != MATCH_YES)
-		return next;
+	match = reader_match(a, end, s, key, &f);
+	if (match != MATCH_YES)
+		return match;
 	*n = f.n;
-	rest = span_trim_start((struct span){ s.s + f.n, s.n - f.n });
+	rest = span_trim_start(span_drop(s, f.n));
 	if (!rest.n)
 		return a->ended ? MATCH_YES : MATCH_MORE;
-	for (int i = 0; i < 4 && match != MATCH_YES; i++) {
-		if (i == 0)
-			next = reader_match(a, a->call->key, rest, any_key, &f);
-		else if (i == 1)
-			next = call_closes(a, rest, &which, &which);
-		else if (i == 2 && a->levels > 1)
-			next = reader_match(a, a->call->value_end, rest, key_of(l->key, l->key_n), &f);
-		else if (i == 3 && *a->call->item)
-			next = reader_match(a, l->close == ']' ? a->call->item : a->call->item_end, rest, any_key, &f);
-		else
-			next = MATCH_NO;
+	match = call_closes(a, rest, &which, &which);
+	for (size_t i = 0; i < sizeof others / sizeof *others && match != MATCH_YES; i++) {
+		next = *others[i].pattern ? reader_match(a, others[i].pattern, rest, others[i].key, &f) : MATCH_NO;
 		match = next > match ? next : match;
 	}
 	return match == MATCH_MORE && a->ended ? MATCH_YES : match;
@@ -93,6 +87,7 @@ static const char *value_end(struct answer *a)
  * *n bytes. Else *at bytes are certainly part of the value. */
 static enum match find_end(struct answer *a, const char *end, struct span s, size_t from, size_t *at, size_t *n)
 {
+	const struct span key = { a->key, a->key_n };
 	size_t lead = pattern_lead(end), space = 0;
 	const char first = *pattern_core(end);
 	enum match match = MATCH_NO;
@@ -100,7 +95,7 @@ static enum match find_end(struct answer *a, const char *end, struct span s, siz
 
 	for (; i < s.n; i++) {
 		if (s.s[i] == first)
-			match = value_ends(a, end, key_of(a->key, a->key_n), (struct span){ s.s + i, s.n - i }, n);
+			match = value_ends(a, end, key, span_drop(s, i), n);
 		if (match != MATCH_NO)
 			break;
 		space = span_is_space(s.s[i]) ? space + 1 : 0;
@@ -120,15 +115,14 @@ static int end_value(struct answer *a, size_t n)
 	return 1;
 }
 
-/* The text of a string, and what ends it. */
-static int read_until(struct answer *a, const char *end)
+int read_string(struct answer *a)
 {
 	struct span s = reader_left(a);
 	size_t at, n = 0;
-	enum match match = find_end(a, end, s, 0, &at, &n);
+	enum match match = find_end(a, value_end(a), s, 0, &at, &n);
 
-	if (a->ended && match != MATCH_YES)
-		at = match == MATCH_NO ? s.n : at;
+	if (a->ended && match == MATCH_NO)
+		at = s.n;
 	tell_escaped(a, s.s, at);
 	if (match == MATCH_YES) {
 		tell(a, "\"");
@@ -136,11 +130,6 @@ static int read_until(struct answer *a, const char *end)
 	}
 	a->at += a->ended ? s.n : at;
 	return 0;
-}
-
-int read_string(struct answer *a)
-{
-	return read_until(a, value_end(a));
 }
 
 /* The end of raw text is certain: it has no other. */
@@ -235,16 +224,16 @@ static int begin_value(struct answer *a, struct span s, enum reading *how, size_
 	return match != MATCH_MORE || a->ended;
 }
 
-static int string_types(const struct answer *a, struct span type, unsigned types)
+/* The types, where the key has a word for that of strings. */
+static unsigned with_type(const struct answer *a, struct span type, unsigned types)
 {
 	const unsigned string = 1 << JSON_STRING;
-	const char *name = a->call->string;
 
-	if (!*name || !type.n)
-		return (int)types;
-	if (type.n == strlen(name) && !memcmp(type.s, name, type.n))
-		return (int)string;
-	return types == string ? 0 : (int)(types & ~string);
+	if (!*a->call->string || !type.n)
+		return types;
+	if (span_equal(type, span_of(a->call->string)))
+		return string;
+	return types == string ? 0 : types & ~string;
 }
 
 /* A key and its value, or the item of a list, at s; f: its begin. 0: more text is needed. */
@@ -260,7 +249,7 @@ static int read_member(struct answer *a, struct span s, const struct found *f)
 	if (key.n)
 		memcpy(a->key, key.s, key.n);
 	a->key_n = key.n;
-	a->types = (unsigned)string_types(a, f->place[PATTERN_TYPE], schema_types(schema_of(a)));
+	a->types = with_type(a, f->place[PATTERN_TYPE], schema_types(schema_of(a)));
 	open = container(a, rest, &more);
 	if (more || (!open && !begin_value(a, rest, &how, &used)))
 		return 0;
@@ -291,7 +280,7 @@ static int read_close(struct answer *a, struct span s)
 	if (a->levels > 1) {
 		if (a->level[a->levels - 2].close == ']')
 			end = a->call->item_end;
-		match = reader_match(a, end, s, key_of(l->key, l->key_n), &f);
+		match = reader_match(a, end, s, (struct span){ l->key, l->key_n }, &f);
 	}
 	if (match == MATCH_MORE)
 		return 0;
