@@ -14,17 +14,25 @@ static size_t common_start(const struct bytes *a, const struct bytes *b)
 	return n;
 }
 
-/* Where the last message ends in the text, or 0. */
-static size_t end_of_last(const struct chat *c, const struct bytes *text)
+/* The text of the last message, or of its last part. */
+static struct span last_text(const struct chat *c)
 {
 	const struct json *content = json_get(c->messages->last, "content");
 
-	if (!content || content->type != JSON_STRING || !content->n)
-		return 0;
-	for (size_t at = text->n; at >= content->n; at--)
-		if (!memcmp(text->p + at - content->n, content->s, content->n))
+	if (content && content->type == JSON_ARRAY)
+		content = json_get(content->last, "text");
+	return content && content->type == JSON_STRING ? (struct span){ content->s, content->n } : span_of("");
+}
+
+/* Where the last message ends in the rendered text; at its end if the template does not show it as it is. */
+static size_t end_of_last(const struct chat *c, const struct bytes *text)
+{
+	struct span last = span_trim_end(span_trim_start(last_text(c)));
+
+	for (size_t at = text->n; last.n && at >= last.n; at--)
+		if (!memcmp(text->p + at - last.n, last.s, last.n))
 			return at;
-	return 0;
+	return text->n;
 }
 
 static int end_of_prompt(struct chat *c, const char *template, size_t n, const struct jinja_options *o,
