@@ -36,7 +36,7 @@ ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(ANYWHERE) $(C
 # fifth). Information for debuggers would take a quarter of the compiler's time.
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -g0
 
-PROGRAMS = tok chat fwd sample score schema detok peek feed best gen kv gguf
+PROGRAMS = ask tok chat fwd sample score schema detok peek feed best gen kv gguf
 BASE = why arena io out visible bytes slurp lines cli cli_rows cli_rules guard quote clock grow slots hash sort fmath \
 	half space similar llama_options $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
@@ -84,7 +84,7 @@ BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main list segment_text
 FEED = feed_opts loop loop_in loop_back live queue draft guessing result
-GEN = main run generate signals options arguments hosts pipeline report messages convert console show sections \
+GEN = run generate signals options arguments hosts pipeline report messages convert console show answer sections \
 	commands layout spans conversation $(FEED)
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
@@ -98,11 +98,11 @@ REFERENCE = reference_model reference_keys reference_families reference_math ref
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
-OTHERS = lib/gguf/models tok/chat tok/chat_parse fwd/main fwd/fwd_opts sample/schema detok/main detok/printer \
-	detok/filter detok/texts $(PEEK:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab \
-	tests/mkfamilies \
-	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
-	tests/oracle tests/mkschema tests/validator tests/batches $(REFERENCE:%=tests/%) tests/sha256
+OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_parse fwd/main fwd/fwd_opts sample/schema detok/main \
+	detok/printer detok/filter detok/texts $(PEEK:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
+	tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid \
+	tests/sampler_reference tests/oracle tests/mkschema tests/validator tests/batches $(REFERENCE:%=tests/%) \
+	tests/sha256
 
 # models by name, for programs that open one
 models_o = $(OBJ)/lib/gguf/models.o $(json_o)
@@ -128,6 +128,9 @@ segment_o = $(SEGMENT:%=$(OBJ)/fwd/state/%.o) $(OBJ)/fwd/kernels/kv_type.o
 quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/quantise_grid.o
 # random models
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(MADE:%=$(OBJ)/tests/%.o) $(quantise_o)
+gen_o = $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
+	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(OBJ)/lib/chat/marks.o \
+	$(term_o) $(process_o) $(models_o) $(lib_o)
 objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(answer_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(SCORE:%=$(OBJ)/sample/score/%.o) \
@@ -150,9 +153,8 @@ $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
 	$(OBJ)/lib/chat/marks.o $(tok_o) $(models_o) $(lib_o)
 $(BIN)/peek: $(PEEK:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o $(models_o) $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
-	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(OBJ)/lib/chat/marks.o \
-	$(term_o) $(process_o) $(models_o) $(lib_o)
+$(BIN)/gen: $(OBJ)/gen/main.o $(gen_o)
+$(BIN)/ask: $(OBJ)/gen/ask.o $(gen_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/tests/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
@@ -275,7 +277,7 @@ install: all
 	{ $(RENAME) lib/stream/frame.5; } > $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5
 	{ $(RENAME) fwd/kv.5; } > $(MANDIR)/man5/$(PROGRAM_PREFIX)kv.5
 	{ $(RENAME) lib/lmpipe.7; } > $(MANDIR)/man7/$(PROGRAM_PREFIX)lmpipe.7
-	cp examples/tales-q8_0.gguf $(DATADIR)
+	cp examples/tales-q8_0.gguf examples/clerk-q8_0.gguf $(DATADIR)
 	mkdir -p $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 	$(COMPLETE) lib/completions/lmpipe.zsh > $(ZSH_COMPLETIONS)/_$(PROGRAM_PREFIX)lmpipe
 	for p in $(PROGRAMS); do \
@@ -293,7 +295,7 @@ uninstall:
 	rm -f $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5 $(MANDIR)/man5/$(PROGRAM_PREFIX)kv.5 \
 		$(MANDIR)/man7/$(PROGRAM_PREFIX)lmpipe.7
 	rm -f $(ZSH_COMPLETIONS)/_$(PROGRAM_PREFIX)lmpipe
-	rm -f $(DATADIR)/tales-q8_0.gguf
+	rm -f $(DATADIR)/tales-q8_0.gguf $(DATADIR)/clerk-q8_0.gguf
 	-rmdir $(DATADIR)
 
 # A Debian package, in the folder DEB; needs dpkg-dev.

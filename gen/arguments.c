@@ -78,7 +78,7 @@ static const struct kind {
 	const struct opt *all;  /* and all of this table; or NULL */
 	int model;              /* the model is an operand */
 } kinds[STAGES] = {
-	[SCHEMA] = { "schema", "schema", "json-schema=-- json-schema-file=--file", NULL, 0 },
+	[SCHEMA] = { "schema", "schema", "json-schema=-- json-schema-file=--file schema=--file", NULL, 0 },
 	[CHAT] = { "chat", "chat", "verbose", chat_opts, 1 },
 	[ENCODE] = { "tok", "tok", NULL, NULL, 1 },
 	[TOK] = { "tok", "tok", "append bos no-bos no-parse-special", NULL, 1 },
@@ -120,6 +120,11 @@ static void add_own(struct command *c, enum stage_number stage)
 	case SCHEMA:
 		add_if(c, q->lenient, "--lenient", NULL);
 		break;
+	case CHAT:
+		/* what templates call it */
+		add_if(c, q->think < 0, "--set", "enable_thinking=false");
+		add_if(c, q->think < 0, "--set", "thinking=false");
+		break;
 	case ENCODE:
 		add_if(c, 1, "--no-bos", "--offsets");
 		break;
@@ -156,7 +161,7 @@ static void add_own(struct command *c, enum stage_number stage)
 		add_if(c, q->conversation, "--marks", NULL);
 		add_if(c, q->listed, "--lines", q->json ? "--json" : "--ordered");
 		add_if(c, !q->listed && (several(q) || q->filtered), "--turns", NULL);
-		add_if(c, !q->listed && !q->edited && (q->conversation || q->all || (terminal && !q->json)),
+		add_if(c, !q->listed && !q->shown && (q->conversation || q->all || q->answer || (terminal && !q->json)),
 			"--suffix", q->interactive && terminal && isatty(STDIN_FILENO) ? "\n" CONSOLE_PROMPT : "\n");
 		break;
 	case DECODE:
@@ -212,7 +217,7 @@ static void assemble(struct command *c, enum stage_number stage, const char *arg
 {
 	const struct request *q = c->q;
 
-	add(c, find_program(argv0, "gen", kinds[stage].program));
+	add(c, find_program(argv0, q->program, kinds[stage].program));
 	add_own(c, stage);
 	for (size_t i = 0; i < q->n_given; i++)
 		add_given(c, stage, &q->given[i]);

@@ -25,6 +25,7 @@ static volatile sig_atomic_t opened;
 static volatile sig_atomic_t ended;     /* the user has ended the conversation */
 static const char *first;               /* [first_n]: a turn before those of standard input, or NULL */
 static size_t first_n;
+static const char *program = "gen";
 static int prompted;                    /* a prompt is on the screen */
 static struct bytes line = { .limit = TURN_MAX };
 static struct edit editor = { .view.fd = STDOUT_FILENO, .typed.text.limit = TURN_MAX };
@@ -125,6 +126,11 @@ void console_restore(void)
 	tty_restore();
 }
 
+void console_name(const char *name)
+{
+	program = name;
+}
+
 void console_say(const char *format, ...)
 {
 	char text[1024];
@@ -135,7 +141,7 @@ void console_say(const char *format, ...)
 	va_end(ap);
 	if (edits)
 		show_line();
-	fprintf(stderr, "gen: %s\n", text);
+	fprintf(stderr, "%s: %s\n", program, text);
 }
 
 /* The next byte of the input, or EOF; *failed: reading failed. */

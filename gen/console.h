@@ -35,7 +35,10 @@ int console_ended(void);
 /* Whether ^C was pressed since the answer began. */
 int console_cancelled(void);
 
-/* Prints a line for the user on stderr, after "gen: ". */
+/* The name of the program, for console_say(); "gen" at first. */
+void console_name(const char *program);
+
+/* Prints a line for the user on stderr, after the program's name. */
 void console_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -20,6 +20,7 @@
 #include "lib/gguf/gguf.h"
 #include "lib/sampler/opts.h"
 #include "lib/stream/stop.h"
+#include "answer.h"
 #include "commands.h"
 #include "console.h"
 #include "convert.h"
@@ -167,7 +168,7 @@ static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, 
 	struct loop *l = v->l;
 
 	v->refused = 1;
-	console_say("this turn is refused: %s", w->text);
+	console_say("%s is refused: %s", v->q->answer ? "the question" : "this turn", w->text);
 	messages_cut(&v->messages, v->before);
 	l->r->reason = reason;
 	return l->copy >= 0 && frame_write_end(l->copy, reason, (uint32_t)pos, 0, w) ? -1 : 1;
@@ -230,17 +231,32 @@ static int take(struct conversation *v, const char *line, size_t n, size_t *keep
 	return status;
 }
 
-static int write_report(const struct conversation *v, const struct result *r, const struct bytes *text, struct why *w)
+static int write_report(struct conversation *v, const struct result *r, const struct bytes *text, struct why *w)
 {
 	if (v->full)
 		console_say("the context of %" PRId32 " tokens is full (-c): the answer ends here",
 			v->l->card.n_ctx);
+	v->cut |= v->full;
+	if (v->q->answer && r->reason == FRAME_END_LENGTH && !v->cut++)
+		console_say("-n/--n-predict cut the answer");
 	if (v->q->verbose && r->ids.n)
 		report(v->q, v->l, r);
 	return v->q->json ? report_json(v->q, r, text, w) : 0;
 }
 
-/* ---- an answer on the terminal ---- */
+/* ---- an answer that is printed here ---- */
+
+/* What prints it: on the terminal of a conversation, or for ask. */
+static const struct printer {
+	void (*begin)(struct opened opened);
+	void (*text)(const char *s, size_t n);
+	void (*end)(void);
+} on_terminal = { show_begin, show_text, show_end }, alone = { answer_begin, answer_text, answer_end };
+
+static const struct printer *printer(const struct conversation *v)
+{
+	return v->q->answer ? &alone : &on_terminal;
+}
 
 /* loop->show(): shows more of what detok prints. */
 static void show_answer(struct loop *l)
@@ -254,8 +270,8 @@ static void show_answer(struct loop *l)
 		return;
 	}
 	if (!v->begun++)
-		show_begin(v->opened);
-	show_text(text, (size_t)n);
+		printer(v)->begin(v->opened);
+	printer(v)->text(text, (size_t)n);
 }
 
 /* Shows everything that detok prints until it reports the end of the answer. */
@@ -271,11 +287,11 @@ static int finish_showing(struct conversation *v, struct why *w)
 		if (ready[0].revents)
 			show_answer(v->l);
 	} while (!v->l->gone && (ready[0].revents || !ready[1].revents));
-	show_end();
+	printer(v)->end();
 	return v->l->gone || frame_next(&v->ends, &f, w) < 0 ? -1 : 0;
 }
 
-/* Starts the stages so that detok's output goes through this program to the terminal. */
+/* Starts the stages so that detok's output goes through this program. */
 static int start_shown(struct conversation *v, struct why *w)
 {
 	struct stage *detok = &v->q->stage[DETOK];
@@ -310,8 +326,10 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	failed = take(v, line, n, &keep, w);
 	if (!failed)
 		failed = answer(v, keep, &text, w);
-	if (failed >= 0 && v->q->edited)
+	if (failed >= 0 && v->q->shown)
 		failed = finish_showing(v, w);
+	if (failed >= 0 && v->q->answer)
+		failed = answer_written(w);
 	if (failed < 0 && l->gone)
 		why(w, "%s ended before the conversation did", l->gone & LOOP_COPY ? "detok" : "sample");
 	if (failed >= 0 && (failed = messages_save(&v->messages, w)) > 0)
@@ -406,11 +424,15 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 {
 	struct conversation v = { .q = q, .l = l, .messages = { .text.limit = CONVERT_MAX, .file = -1 },
 		.again.limit = CONVERT_MAX, .set.limit = CONVERT_MAX };
-	int status = load_history(&v, w);
+	int status;
 
+	console_name(q->program);
+	status = load_history(&v, w);
 	current = &v;
+	if (!status && q->answer)
+		status = answer_open(q->think > 0 || (!q->think && isatty(STDERR_FILENO)), w);
 	if (!status && !(status = layout_load(&v, w)))
-		status = q->edited ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
+		status = q->shown ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
 	l->turns = 1;
 	l->idle = idle;
 	l->make_room = make_room;
@@ -421,9 +443,10 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	    ? command_completions : NULL, w)))
 		status = take_turns(&v, w);
 	console_close();
+	answer_close();
 	bytes_free(&v.again);
 	arena_free(&v.set);
 	spans_free(&v.spans);
 	messages_close(&v.messages);
-	return !status && v.refused && !q->interactive ? 1 : status;
+	return !status && v.refused && !q->interactive ? 1 : !status && v.cut && q->answer ? 3 : status;
 }

@@ -15,6 +15,7 @@
 #include "lib/base/slurp.h"
 #include "lib/base/system.h"
 #include "lib/chat/chat_opts.h"
+#include "lib/gguf/gguf.h"
 #include "lib/gguf/models.h"
 #include "lib/process/find.h"
 #include "lib/sampler/opts.h"
@@ -28,7 +29,10 @@
 
 /* PASSED: only for a stage (arguments.c). */
 enum { PASSED = 1, ECHO, STOP, COLOR, JSON, LOGPROBS, LINES, BEST_OF, ALL, PENALTY, CONVERSATION, HISTORY,
-	APPEND, PRINT, OWN, HOSTS, DRAFT_MODEL, DRAFT_MAX, JSON_SCHEMA, LENIENT };
+	APPEND, PRINT, OWN, HOSTS, DRAFT_MODEL, DRAFT_MAX, JSON_SCHEMA, LENIENT, THINK, NO_THINK, NO_STDIN };
+
+#define SHIPPED "tales-q8_0.gguf"
+#define SHIPPED_CHAT "clerk-q8_0.gguf"
 
 enum { PROMPT_MAX = 64 << 20 }; /* bytes of a file that is a turn */
 
@@ -122,6 +126,46 @@ const struct cli_rule option_rules[] = {
 	{ 0 }
 };
 
+const struct opt ask_opts[] = {
+	{ .help = "Question and answer" },
+	{ 'f', "file", "FILE", "a document that follows the question (default: stdin, unless it is a terminal)" },
+	{ NO_STDIN, "no-stdin", NULL, "there is no document; for loops that read their own stdin" },
+	{ 'n', "n-predict", "N", "cut the answer after N tokens (default: -1: not before the context is full)" },
+	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
+	{ JSON_SCHEMA, "schema", "FILE", "the answer is JSON that matches this schema" },
+	{ THINK, "think", NULL, "print the model's reasoning on stderr (default: if that is a terminal)" },
+	{ NO_THINK, "no-think", NULL, "ask the model's template for no reasoning" },
+	{ JSON, "json", NULL, "print one line of JSON instead of the answer: ids, text, log-probabilities, times" },
+	{ LOGPROBS, "logprobs", "N",
+		"with --json: the N most likely tokens at each position, with log-probabilities" },
+	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
+	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append question and answer to it" },
+	{ 0 }
+};
+
+const struct opt ask_model_opts[] = {
+	{ .help = "Model and state" },
+	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else a small model that comes with lmpipe)" },
+	{ PASSED, "override", "KEY=VALUE", "override a key of the model file (fwd --set); repeatable" },
+	{ 0 }
+};
+
+const struct opt ask_draw_opts[] = {
+	{ .help = "Sampling" },         /* sampler_opts continue it */
+	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
+	{ 0 }
+};
+
+const struct cli_rule ask_rules[] = {
+	{ "file", .excludes = "no-stdin", .reason = "a file takes the place of stdin" },
+	{ .one_of = "file" },
+	{ .one_of = "think no-think" },
+	{ "logprobs", .requires = "json" },
+	{ "lenient", .requires = "schema json-schema json-schema-file" },
+	{ .one_of = "grammar grammar-file schema json-schema json-schema-file" },
+	{ 0 }
+};
+
 /* ---- reading ---- */
 
 /* --stage NAME=COMMAND */
@@ -151,7 +195,7 @@ static void replace(struct request *q, const struct cli *c)
 static void take_grammar(struct request *q, const struct cli *c, const struct opt *o)
 {
 	q->grammar = 1;
-	if (strstr(o->name, "-file") && slurp_is_stdin(c->value))
+	if ((strstr(o->name, "-file") || !strcmp(o->name, "schema")) && slurp_is_stdin(c->value))
 		q->constraint = o->name;
 }
 
@@ -191,6 +235,9 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case DRAFT_MAX: cli_integer(c, o, 1, GUESSES_MAX); break;
 	case OWN: replace(q, c); break;
 	case PRINT: q->print_pipeline = 1; break;
+	case THINK: q->think = 1; break;
+	case NO_THINK: q->think = -1; break;
+	case NO_STDIN: q->file = ""; break;
 	}
 	q->pieces |= sampler_opt_of_text(o) || o->letter == JSON_SCHEMA;
 }
@@ -209,6 +256,7 @@ static void conclude(struct request *q)
 	q->logprobs = (q->verbose || q->json || q->best_of || q->color) && !own_sample && !q->listed;
 	/* the output of a command in place of detok is not shown by gen */
 	q->edited = q->interactive && !q->stage[DETOK].shell && console_edits();
+	q->shown = q->edited || (q->answer && q->conversation && !q->json);
 	/* detok prints up to a stop string and exits; a loop that must know about it, or continue, also needs a
 	 * filter */
 	q->filtered = q->stop && (several(q) || q->json || q->verbose || q->grammar);
@@ -299,28 +347,112 @@ static void find_prompt(struct request *q, const struct cli *c)
 	q->prompt_n = text.n - 1;
 }
 
-void options(struct request *q, struct cli *c)
+static void read_all(struct request *q, struct cli *c)
 {
-	const char *argv0 = c->argv[0];
 	const struct opt *o;
-	struct why w;
 
-	*q = (struct request){ .seed = -1 };
+	*q = (struct request){ .program = c->program, .seed = -1 };
 	while ((o = cli_next(c)))
 		take(q, c, o);
 	q->given = c->given;
 	q->n_given = c->n_given;
 	if (q->seed < 0)
 		q->seed = (int64_t)(rng_seed() >> 33);
+}
+
+/* The model, by default the shipped one of this file name. */
+static void find_its_model(struct request *q, const struct cli *c, const char *argv0, const char *shipped)
+{
+	struct why w;
+
+	if (!q->model && !(q->model = find_model(argv0, shipped)))
+		cli_usage(c, "no model: name one with -m or $LMPIPE_MODEL");
+	if (!(q->model = models_path(q->model, &w)))
+		cli_die(c, "%s", w.text);
+}
+
+void options(struct request *q, struct cli *c)
+{
+	const char *argv0 = c->argv[0];
+
+	read_all(q, c);
 	q->listed = q->lines || (q->texts && !q->best_of);
 	find_prompt(q, c);
 	/* tok opens the file, but a command in its place cannot know it */
 	if (q->lines && q->stage[TOK].shell && strcmp(q->lines, "-"))
 		check_file(q->file = q->lines, c);
 	q->texts += !q->texts;
-	if (!q->model && !(q->model = find_model(argv0)))
-		cli_usage(c, "no model: name one with -m or $LMPIPE_MODEL");
-	if (!(q->model = models_path(q->model, &w)))
+	find_its_model(q, c, argv0, q->conversation ? SHIPPED_CHAT : SHIPPED);
+	conclude(q);
+}
+
+/* ---- ask ---- */
+
+/* The question, operands joined by blanks, then the document after an empty line. */
+static void make_question(struct request *q, const struct cli *c)
+{
+	static struct bytes text = { .limit = PROMPT_MAX };
+	const char *document = q->file ? q->file : isatty(STDIN_FILENO) ? "" : "-";
+	size_t n;
+	struct why w;
+	int failed = 0;
+
+	for (int i = 0; i < c->argc; i++)
+		failed |= (i && bytes_puts(&text, " ")) || bytes_puts(&text, c->argv[i]);
+	n = text.n;
+	if (*document && n)
+		failed |= bytes_puts(&text, "\n\n");
+	if (!failed && *document && slurp_text(document, &text, &w))
 		cli_die(c, "%s", w.text);
+	/* a new line ends a document, and is not a part of it */
+	while (text.n > n && text.p[text.n - 1] == '\n')
+		text.n--;
+	if (!failed && !text.n)
+		cli_usage(c, "no question (try --help)");
+	if (failed || bytes_put(&text, "", 1))
+		cli_die(c, "the question is longer than %d bytes", PROMPT_MAX);
+	q->prompt = text.p;
+	q->prompt_n = text.n - 1;
+	q->file = NULL;
+}
+
+/* Whether the model has a chat template; what is wrong with its file is for the stages to say. */
+static int has_template(const char *model)
+{
+	struct why ignored;
+	struct gguf *g = gguf_open(model, 0, &ignored);
+	int has = !g || gguf_find(g, "tokenizer.chat_template") != NULL;
+
+	gguf_close(g);
+	return has;
+}
+
+static int names_template(const struct request *q)
+{
+	for (size_t i = 0; i < q->n_given; i++)
+		if (q->given[i].o->letter == OPT_TEMPLATE || q->given[i].o->letter == OPT_NAME)
+			return 1;
+	return 0;
+}
+
+void options_ask(struct request *q, struct cli *c)
+{
+	const char *argv0 = c->argv[0];
+
+	read_all(q, c);
+	q->answer = 1;
+	q->texts = 1;
+	if (q->constraint && !q->file)
+		cli_usage(c, "--%s: standard input holds the document", q->constraint);
+	make_question(q, c);
+	find_its_model(q, c, argv0, SHIPPED_CHAT);
+	q->conversation = q->once = names_template(q) || has_template(q->model);
+	/* a grammar binds from the first token on */
+	if (q->grammar && !q->think)
+		q->think = -1;
+	if (!q->conversation && q->templated)
+		cli_die(c, "%s has no chat template: name one with --template", q->model);
+	if (!q->conversation)
+		cli_warn(c, "%s has no chat template (--template): its text continues the question", q->model);
 	conclude(q);
 }

@@ -9,8 +9,16 @@
 extern const struct opt prompt_opts[], model_opts[], pipeline_opts[], schema_opts[];
 extern const struct cli_rule option_rules[];
 
+/* The same for ask. */
+extern const struct opt ask_opts[], ask_model_opts[], ask_draw_opts[];
+extern const struct cli_rule ask_rules[];
+
 /* Reads the command line into q; of the stages, only the commands of --stage. Usage errors end the program by
  * cli_usage(). */
 void options(struct request *q, struct cli *c);
+
+/* The same for ask. Reads the document. A model without a chat template makes it a request for plain text, and a line
+ * says so. */
+void options_ask(struct request *q, struct cli *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* request: what gen is asked for, as data: options() reads one from a command line, arguments() turns it into the
- * commands of the stages. */
+/* request: what gen or ask is asked for, as data: options() or options_ask() reads one from a command line, arguments()
+ * turns it into the commands of the stages. */
 #ifndef REQUEST_H
 #define REQUEST_H
 
@@ -19,6 +19,8 @@ enum stage_number {
 };
 
 struct request {
+	const char *program;    /* gen or ask */
+
 	/* the prompt */
 	const char *prompt, *file;      /* both NULL: tok reads gen's own stdin */
 	size_t prompt_n;        /* bytes of prompt, which may contain NUL if it is from a file */
@@ -38,6 +40,8 @@ struct request {
 	int conversation;
 	int interactive;
 	int once;               /* the prompt is its only turn */
+	int answer;             /* ask: only the answer to it is printed, */
+	int think;              /* and the reasoning; -1: the template is to ask for none; 0: on a terminal */
 	int templated;          /* an option of the chat template, or --history */
 	const char *history;    /* or NULL */
 
@@ -66,7 +70,8 @@ struct request {
 	int bounded;            /* the loop counts tokens up to -n */
 	int logprobs;           /* sample writes log-probabilities */
 	int filtered;           /* a filter in the loop finds stop strings */
-	int edited;             /* a conversation on a terminal with line editing; gen shows the answers */
+	int edited;             /* a conversation on a terminal with line editing */
+	int shown;              /* gen or ask itself prints the answers */
 
 	const struct cli_given *given;  /* [n_given]: all options; arguments() passes them on to the stages */
 	size_t n_given;

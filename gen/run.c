@@ -102,7 +102,7 @@ static int full_status(const struct request *q, const struct loop *l, const stru
 
 	if (!full || l->gone || q->conversation || !has_limit(q))
 		return 0;
-	fprintf(stderr, "gen: the context of %" PRId32 " tokens is full (-c): ", l->card.n_ctx);
+	fprintf(stderr, "%s: the context of %" PRId32 " tokens is full (-c): ", q->program, l->card.n_ctx);
 	if (several)
 		fprintf(stderr, "%zu text%s before -n/--n-predict\n", full, full == 1 ? " ends" : "s end");
 	else
@@ -116,6 +116,7 @@ static int full_status(const struct request *q, const struct loop *l, const stru
 static int work(struct request *q, struct loop *l, struct result *results, struct capture *capture, struct why *w)
 {
 	static struct draft draft;
+	char prefix[16];
 	int status;
 
 	loop_init(l);
@@ -127,7 +128,8 @@ static int work(struct request *q, struct loop *l, struct result *results, struc
 	l->logprobs = q->logprobs;
 	l->idle = l->r ? report_wait : NULL;
 	signals_take(q);
-	setenv("LMPIPE_ERROR_PREFIX", "gen: ", 1);
+	snprintf(prefix, sizeof prefix, "%s: ", q->program);
+	setenv("LMPIPE_ERROR_PREFIX", prefix, 1);
 	if (l->idle && report_progress(q, w))
 		return -1;
 	status = q->conversation ? conversation(q, l, w) : generate(q, l, capture, w);
@@ -156,7 +158,7 @@ static int finish(struct request *q, struct loop *l, struct result *results, str
 		return status;
 	if (failed < 0 && !cut && reader_is_gone())
 		exit(0);
-	fprintf(stderr, "gen: %s\n", (failed < 0 && !cut) || l->rejected ? ours->text : its.text);
+	fprintf(stderr, "%s: %s\n", q->program, (failed < 0 && !cut) || l->rejected ? ours->text : its.text);
 	if (l->rejected)
 		return 1;
 	return cut ? 3 : exit_status(q, failed) == 2 && !q->stage[failed].shell ? 2 : 1;
@@ -171,7 +173,7 @@ int run(struct request *q)
 	int status;
 
 	if (!results) {
-		fprintf(stderr, "gen: out of memory\n");
+		fprintf(stderr, "%s: out of memory\n", q->program);
 		return 1;
 	}
 	status = work(q, &l, results, &capture, &w);

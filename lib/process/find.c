@@ -57,17 +57,19 @@ const char *find_program(const char *argv0, const char *own, const char *name)
 	return path;
 }
 
-const char *find_model(const char *argv0)
+const char *find_model(const char *argv0, const char *name)
 {
-	static const char *const homes[] = { "../examples/tales-q8_0.gguf", "../share/lmpipe/tales-q8_0.gguf" };
+	static const char *const homes[] = { "../examples", "../share/lmpipe" };
 	const char *model = getenv("LMPIPE_MODEL");
-	char *dir, *path = NULL;
+	char *dir, *path = NULL, file[256];
 
 	if (model && *model)
 		return model;
 	dir = own_directory(argv0);
-	for (size_t i = 0; dir && !path && i < sizeof homes / sizeof *homes; i++)
-		path = usable(dir, strlen(dir), homes[i], R_OK);
+	for (size_t i = 0; dir && !path && i < sizeof homes / sizeof *homes; i++) {
+		snprintf(file, sizeof file, "%s/%s", homes[i], name);
+		path = usable(dir, strlen(dir), file, R_OK);
+	}
 	free(dir);
 	return path;
 }

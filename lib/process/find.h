@@ -6,7 +6,7 @@
  * has a prefix before `own` ("lm-gen"), so has the program ("lm-fwd"). Both stay valid to the end of the program. */
 const char *find_program(const char *argv0, const char *own, const char *name);
 
-/* $LMPIPE_MODEL, else the shipped model in the checkout or under PREFIX/share; or NULL. */
-const char *find_model(const char *argv0);
+/* $LMPIPE_MODEL, else the shipped model of this file name in the checkout or under PREFIX/share; or NULL. */
+const char *find_model(const char *argv0, const char *name);
 
 #endif

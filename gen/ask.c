@@ -1,0 +1,26 @@
+/* ask: one question, one document, one answer. A conversation of one turn, of which only the answer is printed. */
+#include "fwd/fwd_opts.h"
+#include "lib/base/cli.h"
+#include "lib/chat/chat_opts.h"
+#include "lib/sampler/opts.h"
+#include "arguments.h"
+#include "options.h"
+#include "run.h"
+
+static struct cli c = { .program = "ask", .synopsis = "[options] QUESTION... [< DOCUMENT]",
+	.purpose = "a question to a language model, and its answer", .opts = ask_opts,
+	.more = { chat_opts, ask_model_opts, fwd_opts, ask_draw_opts, sampler_opts, schema_opts }, .rules = ask_rules };
+
+int main(int argc, char **argv)
+{
+	static struct request q;
+	struct why w;
+	int status;
+
+	cli_start(&c, argc, argv);
+	options_ask(&q, &c);
+	if (arguments(&q, argv[0], &w))
+		cli_die(&c, "%s", w.text);
+	status = run(&q);
+	return status ? status : cli_end(&c);
+}
