@@ -34,8 +34,9 @@ static int place(const struct batch *b, const struct text *t, struct question *q
 	if (q->pos > length)
 		return why(w, "position %zu: the sequence has only %zu tokens", q->pos, length);
 	if (f->rows > n_ctx - q->pos)
-		return why(w, "position %zu: %" PRIu32 " more tokens do not fit the context of %zu (-c); "
-			"the model was trained for %zu", q->pos, f->rows, n_ctx, b->plan->model->n_ctx_train);
+		return why(w, "position %zu: %" PRIu32 " more tokens do not fit the context of %zu (-c%s); "
+			"the model was trained for %zu", q->pos, f->rows, n_ctx,
+			b->answers.score ? ", or tok --chunk" : "", b->plan->model->n_ctx_train);
 	return 0;
 }
 
