@@ -74,6 +74,7 @@ static void options(struct chat_settings *set)
 {
 	struct chat_setup *s = &set->setup;
 	const struct opt *o;
+	const char *input;
 
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
@@ -91,10 +92,13 @@ static void options(struct chat_settings *set)
 			if (chat_take(s, o, c.value, &w) < 0)
 				cli_usage(&c, "%s", w.text);
 		}
+	input = set->parse ? "answer" : "messages";
 	if (!set->print && s->tools && slurp_is_stdin(s->tools))
-		cli_usage(&c, "--tools: standard input holds the messages");
+		cli_usage(&c, "--tools: standard input holds the %s", input);
 	if (!set->print && s->template && slurp_is_stdin(s->template))
-		cli_usage(&c, "--template: standard input holds the messages");
+		cli_usage(&c, "--template: standard input holds the %s", input);
+	if (set->messages && slurp_is_stdin(set->messages))
+		cli_usage(&c, "--messages: standard input holds the answer");
 	if (c.argc != 1)
 		cli_usage(&c, "expected one operand, the model (try --help)");
 }

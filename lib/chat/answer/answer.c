@@ -49,10 +49,10 @@ static int add_call(struct answer *a, const struct call_format *call)
 	if (!begin)
 		return -1;
 	lead = pattern_lead(begin);
-	add_trigger(a, MARKER_ROLES, begin + lead, lead, call);
+	add_trigger(a, MARKER_CALL, begin + lead, lead, call);
 	for (long tag = pattern_next_tag(begin, lead + 1); tag >= 0; tag = pattern_next_tag(begin, (size_t)tag + 1)) {
 		if (strchr(begin + tag, PATTERN_NAME) || (size_t)tag >= section || call->kind == CALL_MEMBERS)
-			add_trigger(a, MARKER_ROLES, begin + tag, lead, call);
+			add_trigger(a, MARKER_CALL, begin + tag, lead, call);
 	}
 	return 0;
 }
@@ -85,19 +85,17 @@ static int add_closes(struct answer *a, const struct call_format *call, struct c
 	return 0;
 }
 
-/* In the order in which they are tried. */
 static int add_triggers(struct answer *a)
 {
-	static const enum marker_role roles[] = { MARKER_THINK, MARKER_THINK_END, MARKER_ROLES, MARKER_CONTENT,
-		MARKER_SKIP };
 	const struct format *f = a->format;
+	int tools = tools_any(a->variables);
 
-	for (size_t r = 0; r < sizeof roles / sizeof *roles; r++) {
+	for (int role = 0; role < MARKER_ROLES; role++) {
 		for (size_t i = 0; i < f->n_markers; i++)
-			if (f->marker[i].role == roles[r])
-				add_trigger(a, roles[r], pattern_core(f->marker[i].pattern),
+			if ((int)f->marker[i].role == role)
+				add_trigger(a, f->marker[i].role, pattern_core(f->marker[i].pattern),
 					pattern_lead(f->marker[i].pattern), NULL);
-		for (size_t i = 0; roles[r] == MARKER_ROLES && i < f->n_calls && tools_any(a->variables); i++)
+		for (size_t i = 0; role == MARKER_CALL && tools && i < f->n_calls; i++)
 			if (add_call(a, &f->call[i]) || add_closes(a, &f->call[i], &a->closes[i]))
 				return -1;
 	}
@@ -111,10 +109,9 @@ static int counts(const struct answer *a, const struct trigger *t)
 	case MARKER_THINK: return a->fresh;
 	case MARKER_THINK_END: return a->state == READ_THOUGHT || a->fresh || pattern_is_control(t->pattern);
 	case MARKER_CONTENT: return a->fresh && a->state == READ_TEXT;
-	case MARKER_SKIP: return a->state == READ_TEXT;
-	case MARKER_ROLES: return !t->call->bare || a->empty;
+	case MARKER_CALL: return !t->call->bare || a->empty;
+	default: return a->state == READ_TEXT;
 	}
-	return 0;
 }
 
 /* Whether t is at s, with a call after it if it begins one. */

@@ -77,7 +77,8 @@ static void show_line(const char *name, const char *pattern, struct bytes *out)
 
 void format_show(const struct format *f, struct bytes *out)
 {
-	static const char *const roles[MARKER_ROLES] = { "reasoning", "reasoning-end", "content", "skip" };
+	static const char *const roles[MARKER_ROLES] = { [MARKER_THINK] = "reasoning",
+		[MARKER_THINK_END] = "reasoning-end", [MARKER_CONTENT] = "content", [MARKER_SKIP] = "skip" };
 	static const char *const kinds[CALL_KINDS] = { "json", "members", "tags", "literals" };
 
 	for (size_t i = 0; i < f->n_markers; i++)

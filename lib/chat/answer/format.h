@@ -13,9 +13,10 @@
 #include "lib/chat/chat.h"
 #include "pattern.h"
 
-enum marker_role {
+enum marker_role {              /* in the order in which they are looked for */
 	MARKER_THINK,           /* reasoning begins */
 	MARKER_THINK_END,
+	MARKER_CALL,            /* a call begins: in struct call_format */
 	MARKER_CONTENT,         /* content begins */
 	MARKER_SKIP,            /* says nothing: the end of content, or the start of another message of the same turn */
 	MARKER_ROLES

@@ -10,10 +10,10 @@ enum { READER_TRIGGERS = 64, READER_CLOSES = 32, READER_DEPTH = 32 };
 
 /* What begins or ends a part of an answer. */
 struct trigger {
-	enum marker_role role;          /* MARKER_ROLES: a call */
+	enum marker_role role;
 	const char *pattern;            /* without white space before it */
 	size_t lead;                    /* how much of that there was: not part of the text before it */
-	const struct call_format *call;
+	const struct call_format *call; /* MARKER_CALL */
 };
 
 /* What may follow the arguments of a call: tags and words, each of which may be missing. */
