@@ -1,11 +1,21 @@
 # lmpipe. `make` builds into bin/, `make demo` tells a story, `make check` runs the tests, `make install` installs.
 # For GNU make from 3.81 on and for bmake, so with what both know: lists, and rules that name all their targets.
 
+# All CPUs, unless -j says how many; a make within a make shares the jobs of the first. Each make knows only its own
+# lines: the functions of GNU make expand to nothing in bmake, whose targets with a dot are idle in GNU make.
+COUNT_CPUS = getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1
+JOBS_0 = -j$(shell $(COUNT_CPUS)) --no-print-directory
+GIVEN := $(filter j% -j%,$(MAKEFLAGS))
+MAKEFLAGS += $(if $(GIVEN),,$(JOBS_$(MAKELEVEL)))
+.MAKEFLAGS: ${.MAKE.JOBS:D:U-j${COUNT_CPUS:sh}}
+.MAKE.JOB.PREFIX =
+
 # bmake would work in obj/ where there is such a folder.
 .OBJDIR: .
 
 CC = cc
-CFLAGS = -O2 -g
+# CFLAGS='-O2 -g' for a debugger; compiling then takes a fifth more time.
+CFLAGS = -O2
 LDFLAGS =
 # Installed programs are stripped: STRIP=aarch64-linux-gnu-strip for a cross build, STRIP=: to keep the symbols.
 STRIP = strip
@@ -15,6 +25,12 @@ DESTDIR =
 PROGRAM_PREFIX =
 BIN = bin
 OBJ = obj
+# V=1 prints every command. Otherwise a build prints each folder that it begins and each file that it builds again.
+V =
+QUIET_ = @
+QUIET = $(QUIET_$(V))
+# The instruction sets whose kernels are built: one, or all of this architecture.
+ISA = every
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 # SYSTEM=posix asks for nothing beyond POSIX; otherwise the system is known to the compiler (lib/base/system.h).
@@ -58,7 +74,7 @@ GRAMMAR = grammar node class reader token parse match state union text kinds mas
 SCHEMA = schema fail gbnf index types make refer rewrite merge alternatives negate unevaluated exclusive constants \
 	array object names members string format pattern regex language automaton nfa number decimal
 SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
-KERNELS = kv_type select $(SPEC)
+KERNELS = kv_type $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns columns_wide decode decode_wide float_rows prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv loops grok minimax01 deepseek4 t5 diffusion
@@ -117,12 +133,15 @@ answer_o = $(ANSWER:%=$(OBJ)/lib/chat/answer/%.o)
 chat_o = $(CHAT:%=$(OBJ)/lib/chat/%.o) $(JINJA:%=$(OBJ)/lib/chat/jinja/%.o) $(json_o)
 grammar_o = $(GRAMMAR:%=$(OBJ)/lib/grammar/%.o)
 schema_o = $(SCHEMA:%=$(OBJ)/lib/schema/%.o) $(grammar_o)
-simd_o = $(SIMD:%=$(OBJ)/fwd/kernels/avx2/%.o) \
-	$(SIMD:%=$(OBJ)/fwd/kernels/$(AVX512)/%.o) \
-	$(SIMD:%=$(OBJ)/fwd/kernels/neon/%.o) \
-	$(SIMD:%=$(OBJ)/fwd/kernels/dotprod/%.o) \
-	$(SIMD:%=$(OBJ)/fwd/kernels/i8mm/%.o)
-kernels_o = $(simd_o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
+avx2_o = $(SIMD:%=$(OBJ)/fwd/kernels/avx2/%.o)
+avx512_o = $(SIMD:%=$(OBJ)/fwd/kernels/$(AVX512)/%.o)
+neon_o = $(SIMD:%=$(OBJ)/fwd/kernels/neon/%.o)
+dotprod_o = $(SIMD:%=$(OBJ)/fwd/kernels/dotprod/%.o)
+i8mm_o = $(SIMD:%=$(OBJ)/fwd/kernels/i8mm/%.o)
+every_o = $(avx2_o) $(avx512_o) $(neon_o) $(dotprod_o) $(i8mm_o)
+# The table of those that are built: an object for each choice.
+select_o = $(OBJ)/fwd/kernels/select_$(ISA).o
+kernels_o = $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(select_o) $($(ISA)_o)
 fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(kernels_o)
 segment_o = $(SEGMENT:%=$(OBJ)/fwd/state/%.o) $(OBJ)/fwd/kernels/kv_type.o
 quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/quantise_grid.o
@@ -132,7 +151,8 @@ gen_o = $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o 
 	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(OBJ)/lib/chat/marks.o \
 	$(term_o) $(process_o) $(models_o) $(lib_o)
 objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(answer_o) $(schema_o) \
-	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
+	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(OBJ)/fwd/kernels/isa.o \
+	$(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(SCORE:%=$(OBJ)/sample/score/%.o) \
 	$(TOK:%=$(OBJ)/tok/%.o) $(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(KV:%=$(OBJ)/fwd/kv/%.o) \
 	$(BENCH:%=$(OBJ)/tests/bench/%.o) \
@@ -210,11 +230,14 @@ $(BIN)/tests/kinds_test: $(OBJ)/tests/kinds_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/
 $(BIN)/tests/pretok_test: $(OBJ)/tests/pretok_test.o $(tok_o) $(lib_o)
 $(BIN)/tests/tokenizers_test: $(OBJ)/tests/tokenizers_test.o $(OBJ)/tests/sha256.o $(tok_o) $(lib_o)
 
+# Prints the best instruction set of this CPU.
+$(BIN)/isa: $(OBJ)/fwd/kernels/isa.o $(lib_o)
+
 # What a program is made of: $^ in GNU make, $> in bmake.
-$(binaries):
+$(binaries) $(BIN)/isa:
 	@mkdir -p $(@D)
 	@echo LD $@
-	@objects='$^'; $(CC) $(ALL) $(LDFLAGS) -o $@ $${objects:-$>} -lm
+	$(QUIET)objects='$^'; $(CC) $(ALL) $(LDFLAGS) -o $@ $${objects:-$>} -lm
 
 # The commands that built what is here. Where they differ from now, everything is built again.
 COMMANDS = $(CC) $(ALL) $(EXPLICIT) $(LDFLAGS)
@@ -223,29 +246,48 @@ $(OBJ)/flags: force
 	@echo '$(COMMANDS)' | cmp -s - $@ || echo '$(COMMANDS)' > $@
 force:
 
+# How recipes name what they compile: `say FILE WHAT` prints the folder of a file, once; the file, where it is built
+# again.
+SAY = say() { \
+		if [ -e $@ ]; then echo "CC $$1$$2"; return; fi; \
+		mkdir -p `dirname $(@D)` && ! mkdir $(@D) 2>/dev/null || echo "CC $${1%/*}$$2"; \
+	}; say
+
 # The shell derives the source from the name of the object. The compiler writes beside it which files it depends on, the
 # source among them.
 $(objects):
-	@mkdir -p $(@D)
-	@source=$@; source=$${source#$(OBJ)/}; source=$${source%.o}.c; echo CC $$source; \
-		$(CC) $(ALL) -MMD -MP -c -o $@ $$source
+	@source=$@; source=$${source#$(OBJ)/}; $(SAY) $${source%.o}.c
+	$(QUIET)source=$@; source=$${source#$(OBJ)/}; $(CC) $(ALL) -MMD -MP -c -o $@ $${source%.o}.c
 
 # A file of fwd/kernels/simd for an instruction set: fwd/kernels/isa/NAME.c includes it after the vectors it needs.
-$(simd_o):
-	@mkdir -p $(@D)
-	@isa=$(@D); isa=$${isa##*/}; name=$(@F); name=$${name%.o}; echo CC fwd/kernels/simd/$$name.c $$isa; \
+$(every_o):
+	@isa=$(@D); name=$(@F); $(SAY) fwd/kernels/simd/$${name%.o}.c " for $${isa##*/}"
+	$(QUIET)isa=$(@D); isa=$${isa##*/}; name=$(@F); name=$${name%.o}; \
 		$(CC) $(ALL) $(EXPLICIT) -DKERNELS="\"fwd/kernels/simd/$$name.c\"" -DKERNELS_$$name -MMD -MP -c -o $@ \
 		fwd/kernels/isa/$$isa.c
 
-$(objects) $(simd_o): $(OBJ)/flags
+$(select_o):
+	@$(SAY) fwd/kernels/select.c
+	$(QUIET)[ $(ISA) = every ] || only=-DKERNELS_ONLY=$(ISA); \
+		$(CC) $(ALL) $$only -MMD -MP -c -o $@ fwd/kernels/select.c
+
+$(objects) $(every_o) $(select_o): $(OBJ)/flags
 
 # The table of character classes, from the Unicode Character Database; the result is committed.
 UNICODE = UnicodeData.txt
 unicode:
 	LC_ALL=C awk -f lib/vocab/unicode.awk $(UNICODE) > lib/vocab/unicode_table.c
 
-demo: all
-	@printf 'Once upon a time' && $(BIN)/gen -n 120 --temp 0.6 --top-p 0.9 -s 2 "Once upon a time" && echo
+# A story, soon: from programs in a folder of their own with the kernels of this CPU alone, which take most of the time
+# to compile. `make` builds those with all kernels.
+STAGES = fwd tok sample detok gen
+demo: $(BIN)/isa
+	@$(MAKE) BIN=$(BIN)/demo ISA=`$(BIN)/isa` $(STAGES:%=$(BIN)/demo/%)
+	@$(MAKE) BIN=$(BIN)/demo story
+
+story:
+	@printf 'Once upon a time'
+	@$(BIN)/gen -m examples/tales-q8_0.gguf -n 120 --temp 0.6 --top-p 0.9 -s 2 "Once upon a time" && echo
 
 # Tokens per second next to the machine's limits: make bench BENCHFLAGS='--shape smol-135m --type Q8_0 -p 512,4096'
 BENCHFLAGS =
@@ -355,6 +397,6 @@ check-cross: $(BIN)/tests/mkmodel
 clean:
 	rm -rf bin obj bin-* obj-*
 
--include $(objects:.o=.d) $(simd_o:.o=.d)
-.PHONY: force all tests emulated unicode clean demo deb bench families manual pictures check check-near \
+-include $(objects:.o=.d) $(every_o:.o=.d) $(select_o:.o=.d)
+.PHONY: force all tests emulated unicode clean demo story deb bench families manual pictures check check-near \
 	check-rest check-all check-san check-avx512 check-cross install uninstall

@@ -256,21 +256,21 @@ struct kernels {
 	void (*attend_join)(const struct attend *a, size_t h, size_t n, void *partials, void *scratch);
 };
 
-/* The instruction sets of this build, the slowest first. */
+/* The instruction sets of this architecture, the slowest first, each with what a CPU must have to run it. */
 #if defined __x86_64__
-#define KERNELS_ISAS(ROW) ROW(avx2) ROW(avx512)
+#define KERNELS_ISAS(ROW) ROW(avx2, SYSTEM_AVX2) ROW(avx512, SYSTEM_AVX512)
 #elif defined __aarch64__
-#define KERNELS_ISAS(ROW) ROW(neon) ROW(dotprod) ROW(i8mm)
+#define KERNELS_ISAS(ROW) ROW(neon, SYSTEM_ANY) ROW(dotprod, SYSTEM_DOTPROD) ROW(i8mm, SYSTEM_I8MM)
 #else
 #define KERNELS_ISAS(ROW)
 #endif
 
-#define KERNELS_DECLARE(isa) extern const struct kernels kernels_##isa;
-KERNELS_DECLARE(scalar)
+#define KERNELS_DECLARE(isa, feature) extern const struct kernels kernels_##isa;
+KERNELS_DECLARE(scalar, SYSTEM_ANY)
 KERNELS_ISAS(KERNELS_DECLARE)
 
 /* For option tables: "avx2|avx512|". */
-#define KERNELS_NAME(isa) #isa "|"
+#define KERNELS_NAME(isa, feature) #isa "|"
 #define KERNELS_NAMES KERNELS_ISAS(KERNELS_NAME)
 
 /* By name ("scalar", or an instruction set's) or the best that this CPU runs ("auto"). NULL: no such table, or this CPU

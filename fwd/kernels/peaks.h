@@ -27,8 +27,8 @@ struct peaks {
 /* The loops for the instruction set of k. */
 const struct peaks *peaks_of(const struct kernels *k);
 
-#define PEAKS_DECLARE(isa) extern const struct peaks peaks_##isa;
-PEAKS_DECLARE(scalar)
+#define PEAKS_DECLARE(isa, feature) extern const struct peaks peaks_##isa;
+PEAKS_DECLARE(scalar, SYSTEM_ANY)
 KERNELS_ISAS(PEAKS_DECLARE)
 
 #endif

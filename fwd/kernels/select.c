@@ -4,14 +4,23 @@
 #include "kernels.h"
 #include "peaks.h"
 
+/* make demo builds one set. */
+#if defined KERNELS_ONLY
+#define BUILT(ROW) ROW(KERNELS_ONLY, SYSTEM_ANY)
+#else
+#define BUILT(ROW) KERNELS_ISAS(ROW)
+#endif
+
 /* slowest first */
 static const struct table {
 	const struct kernels *kernels;
 	const struct peaks *peaks;
 } tables[] = {
-#define TABLE(isa) { &kernels_##isa, &peaks_##isa },
-	TABLE(scalar)
-	KERNELS_ISAS(TABLE)
+#define TABLE_OF(isa) { &kernels_##isa, &peaks_##isa },
+#define TABLE(isa, feature) TABLE_OF(isa)
+	TABLE(scalar, SYSTEM_ANY)
+	BUILT(TABLE)
+#undef TABLE_OF
 #undef TABLE
 };
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define ISA avx2
-#define NEEDS SYSTEM_AVX2
 #if defined __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #else

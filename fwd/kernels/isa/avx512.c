@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define ISA avx512
-#define NEEDS SYSTEM_AVX512
 #if defined __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c"))), \
 	apply_to = function)

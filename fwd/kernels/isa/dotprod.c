@@ -6,7 +6,6 @@
 #include "neon_intrinsics.h"
 
 #define ISA dotprod
-#define NEEDS SYSTEM_DOTPROD
 #if defined __clang__
 #pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
 #elif !defined __ARM_FEATURE_DOTPROD

@@ -7,7 +7,6 @@
 #include "neon_intrinsics.h"
 
 #define ISA i8mm
-#define NEEDS SYSTEM_I8MM
 #if defined __clang__
 #pragma clang attribute push(__attribute__((target("dotprod,i8mm"))), apply_to = function)
 #elif !defined __ARM_FEATURE_DOTPROD || !defined __ARM_FEATURE_MATMUL_INT8

@@ -4,7 +4,6 @@
 
 #if defined __aarch64__
 #define ISA neon
-#define NEEDS SYSTEM_ANY
 #include "neon.h"
 
 /* Sums of two products fit in 16 bits, as no activation is below -127. */

@@ -32,6 +32,12 @@ static void vector_product(const struct product_job *job)
 #define STRING(isa) #isa
 #define ISA_STRING(isa) STRING(isa)
 
+#ifndef NEEDS   /* avx512_emulated.c says that it needs less */
+#define NEEDS_OF(isa, feature) needs_##isa = feature,
+enum { KERNELS_ISAS(NEEDS_OF) };
+#define NEEDS (enum system_feature)ISA_NAME(needs, ISA)
+#endif
+
 const struct kernels ISA_NAME(kernels, ISA) = {
 	.name = ISA_STRING(ISA), .needs = NEEDS,
 	.acts_columns = ACTS_COLUMNS, .acts_together = vector_acts_together,
