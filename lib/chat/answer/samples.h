@@ -8,7 +8,7 @@
 #define SAMPLE_CONTENT "Zqcontent"
 #define SAMPLE_REASON "Zqreason"
 #define SAMPLE_NAME "zqname"    /* and the number of the call, from 1; so, too, */
-#define SAMPLE_ID "zqid0000"
+#define SAMPLE_ID "zqid0000"    /* with its number the nine characters that Mistral's templates want; */
 #define SAMPLE_KEY "zqkey"      /* and the number of the argument in the turn; so, too, */
 #define SAMPLE_VALUE "Zqvalue"
 #define SAMPLE_INT "7654321"
