@@ -9,6 +9,7 @@
 
 #include "fwd/fwd_opts.h"
 #include "lib/base/arena.h"
+#include "lib/base/system.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/process/find.h"
 #include "lib/sampler/opts.h"
@@ -69,6 +70,26 @@ static const char *seed(const struct request *q)
 	return s;
 }
 
+/* Decides what follows from the request. */
+static void conclude(struct request *q)
+{
+	int own_fwd = q->stage[FWD].shell, own_sample = q->stage[SAMPLE].shell;
+
+	q->shaded = q->color && system_coloured(STDOUT_FILENO);
+	q->noise = q->gumbel && !q->greedy;
+	q->draft_model = q->draft && strcmp(q->draft, "lookup");
+	/* The n-th id is not evaluated, unless it must be kept in a named segment. A user's sampler is only limited by
+	 * the loop. */
+	q->bounded = own_sample || (!q->kv && !q->conversation && !own_fwd);
+	q->logprobs = (q->verbose || q->json || q->best_of || q->shaded) && !own_sample && !q->listed;
+	/* the output of a command in place of detok is not shown by gen */
+	q->edited = q->interactive && !q->stage[DETOK].shell && console_edits();
+	q->shown = q->edited || (q->answer && q->conversation && !q->json);
+	/* detok prints up to a stop string and exits; a loop that must know about it, or continue, also needs a
+	 * filter */
+	q->filtered = q->stop && (several(q) || q->json || q->verbose || q->grammar);
+}
+
 /* ---- the stages ---- */
 
 /* The programs, and the options of the command line that each gets. */
@@ -103,8 +124,8 @@ static int wanted(const struct request *q, enum stage_number stage)
 	case FEED: case FWD: case SAMPLE: return 1;
 	case STOPS: return q->filtered;
 	case BEST: return q->best_of;
-	case PEEK: return q->color;
-	case DETOK: return !q->color && !(q->conversation && q->json);
+	case PEEK: return q->shaded;
+	case DETOK: return !q->shaded && !(q->conversation && q->json);
 	case KV: return q->kv != NULL;
 	default: return 0;
 	}
@@ -246,6 +267,7 @@ static int use_prompt(struct request *q, struct why *w)
 
 int arguments(struct request *q, const char *argv0, struct why *w)
 {
+	conclude(q);
 	for (int i = 0; i < STAGES; i++) {
 		struct command c = { q, &q->stage[i], 0, w };
 

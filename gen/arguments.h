@@ -1,4 +1,4 @@
-/* arguments: the command of each stage of a request. */
+/* arguments: the stages of a request, and the command of each. */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 
@@ -6,8 +6,7 @@
 
 #define ARGUMENTS_JOBS "16"     /* of feed with --lines, unless -j is given */
 
-/* Sets q->fwd and all of q->stage[] but the commands of --stage, from the rest of q. argv0: that of gen; programs are
- * looked for beside it. -1: out of memory. */
+/* Sets what follows from the rest of q. argv0: that of gen; programs are looked for beside it. -1: out of memory. */
 int arguments(struct request *q, const char *argv0, struct why *w);
 
 #endif

@@ -16,7 +16,7 @@ static int open_capture(struct request *q, struct capture *capture, struct why *
 {
 	if (q->json && !q->listed && (capture->text = stage_file(w)) < 0)
 		return -1;
-	if ((!q->best_of && !q->stop) || q->listed || q->color || q->stage[DETOK].shell)
+	if ((!q->best_of && !q->stop) || q->listed || q->shaded || q->stage[DETOK].shell)
 		return 0;
 	if ((capture->ends = stage_file(w)) < 0)
 		return -1;

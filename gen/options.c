@@ -13,7 +13,6 @@
 #include "lib/base/bytes.h"
 #include "lib/base/quote.h"
 #include "lib/base/slurp.h"
-#include "lib/base/system.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/gguf/gguf.h"
 #include "lib/gguf/models.h"
@@ -22,7 +21,6 @@
 #include "lib/sampler/rng.h"
 #include "lib/sampler/sampler.h"
 #include "arguments.h"
-#include "console.h"
 #include "draft.h"
 #include "hosts.h"
 #include "loop.h"
@@ -207,10 +205,10 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case 'e': q->escape = 1; break;
 	case APPEND: q->append = 1; break;
 	case ECHO: q->echo = 1; break;
-	case LINES: q->lines = c->value; break;
+	case LINES: q->lines = c->value; q->listed = 1; break;
 	case 'j': q->jobs = (int)cli_integer(c, o, 1, LOOP_JOBS_MAX); break;
-	case BEST_OF: q->best_of = 1; /* fall through */
-	case 'N': q->texts = (int)cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
+	case BEST_OF: q->best_of = 1; q->texts = (int)cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
+	case 'N': q->listed = 1; q->texts = (int)cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
 	case PENALTY: cli_real(c, o, 0, 10); break;
 	case ALL: q->all = 1; break;
 	case 'i': q->interactive = 1; /* fall through */
@@ -240,26 +238,6 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case NO_STDIN: q->file = ""; break;
 	}
 	q->pieces |= sampler_opt_of_text(o) || o->letter == JSON_SCHEMA;
-}
-
-/* Decides what follows from the options. */
-static void conclude(struct request *q)
-{
-	int own_fwd = q->stage[FWD].shell, own_sample = q->stage[SAMPLE].shell;
-
-	q->color = q->color && system_coloured(STDOUT_FILENO);
-	q->noise = q->gumbel && !q->greedy;
-	q->draft_model = q->draft && strcmp(q->draft, "lookup");
-	/* The n-th id is not evaluated, unless it must be kept in a named segment. A user's sampler is only limited by
-	 * the loop. */
-	q->bounded = own_sample || (!q->kv && !q->conversation && !own_fwd);
-	q->logprobs = (q->verbose || q->json || q->best_of || q->color) && !own_sample && !q->listed;
-	/* the output of a command in place of detok is not shown by gen */
-	q->edited = q->interactive && !q->stage[DETOK].shell && console_edits();
-	q->shown = q->edited || (q->answer && q->conversation && !q->json);
-	/* detok prints up to a stop string and exits; a loop that must know about it, or continue, also needs a
-	 * filter */
-	q->filtered = q->stop && (several(q) || q->json || q->verbose || q->grammar);
 }
 
 /* Checks what depends on more than which options were given. */
@@ -318,9 +296,6 @@ static void undo_escapes(struct request *q, const struct cli *c)
  * prompt is its only turn. */
 static void find_prompt(struct request *q, const struct cli *c)
 {
-	static struct bytes text = { .limit = PROMPT_MAX };
-	struct why w;
-
 	if (c->argc > 1)
 		cli_usage(c, "one prompt at most, but also \"%s\": quote it (try --help)", c->argv[1]);
 	if ((c->argc > 0) + (q->prompt != NULL) + (q->file != NULL) > 1)
@@ -334,9 +309,19 @@ static void find_prompt(struct request *q, const struct cli *c)
 		q->file = NULL;
 	if (q->templated && !q->conversation && (q->prompt || q->file))
 		q->conversation = q->once = 1;
-	check(q, c);
+}
+
+/* Makes the prompt what the first stage is to print, or the turn of a conversation. */
+static void read_prompt(struct request *q, const struct cli *c)
+{
+	static struct bytes text = { .limit = PROMPT_MAX };
+	struct why w;
+
 	if (q->escape && q->prompt)
 		undo_escapes(q, c);
+	/* tok opens the file of --lines, but a command in its place cannot know it */
+	if (q->lines && q->stage[TOK].shell && strcmp(q->lines, "-"))
+		q->file = q->lines;
 	if (q->file)
 		check_file(q->file, c);
 	if (!q->file || !q->conversation)
@@ -351,7 +336,7 @@ static void read_all(struct request *q, struct cli *c)
 {
 	const struct opt *o;
 
-	*q = (struct request){ .program = c->program, .seed = -1 };
+	*q = (struct request){ .program = c->program, .seed = -1, .texts = 1 };
 	while ((o = cli_next(c)))
 		take(q, c, o);
 	q->given = c->given;
@@ -376,14 +361,10 @@ void options(struct request *q, struct cli *c)
 	const char *argv0 = c->argv[0];
 
 	read_all(q, c);
-	q->listed = q->lines || (q->texts && !q->best_of);
 	find_prompt(q, c);
-	/* tok opens the file, but a command in its place cannot know it */
-	if (q->lines && q->stage[TOK].shell && strcmp(q->lines, "-"))
-		check_file(q->file = q->lines, c);
-	q->texts += !q->texts;
+	check(q, c);
+	read_prompt(q, c);
 	find_its_model(q, c, argv0, q->conversation ? SHIPPED_CHAT : SHIPPED);
-	conclude(q);
 }
 
 /* ---- ask ---- */
@@ -441,7 +422,6 @@ void options_ask(struct request *q, struct cli *c)
 
 	read_all(q, c);
 	q->answer = 1;
-	q->texts = 1;
 	if (q->constraint && !q->file)
 		cli_usage(c, "--%s: standard input holds the document", q->constraint);
 	make_question(q, c);
@@ -454,5 +434,4 @@ void options_ask(struct request *q, struct cli *c)
 		cli_die(c, "%s has no chat template: name one with --template", q->model);
 	if (!q->conversation)
 		cli_warn(c, "%s has no chat template (--template): its text continues the question", q->model);
-	conclude(q);
 }

@@ -56,15 +56,18 @@ struct request {
 	int stop;               /* there are stop strings */
 
 	/* the output */
-	int verbose, json, print_pipeline;
-	int color;              /* peek prints the text instead of detok, which has no colours */
+	int verbose, json, color, print_pipeline;
 	int likely;             /* --json includes the most likely tokens at each position */
 
 	/* the model */
 	const char *model;
 	const char *kv, *hosts, *draft;         /* as given, or NULL */
 
-	/* what follows */
+	const struct cli_given *given;  /* [n_given]: all options, of which each stage gets its own */
+	size_t n_given;
+
+	/* what follows, by arguments() */
+	int shaded;             /* peek prints the text in colours, instead of detok */
 	int noise;              /* draws use Gumbel noise */
 	int draft_model;        /* guesses come from a small model */
 	int bounded;            /* the loop counts tokens up to -n */
@@ -72,13 +75,8 @@ struct request {
 	int filtered;           /* a filter in the loop finds stop strings */
 	int edited;             /* a conversation on a terminal with line editing */
 	int shown;              /* gen or ask itself prints the answers */
-
-	const struct cli_given *given;  /* [n_given]: all options; arguments() passes them on to the stages */
-	size_t n_given;
-
-	/* by arguments() */
 	const char *fwd;        /* the program on this machine */
-	struct stage stage[STAGES];     /* the stages in use have arguments; none is running */
+	struct stage stage[STAGES];     /* those in use have arguments; those of --stage are what was asked for */
 };
 
 /* Whether there are several texts, so that stages continue after the end of one. */
