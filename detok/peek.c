@@ -38,7 +38,10 @@ static const struct cli_rule rules[] = {
 	{ 0 }
 };
 static struct cli c = { .program = "peek", .synopsis = "[options] [STREAM ...]", .purpose = "a stream as text",
-	.opts = opts, .rules = rules };
+	.opts = opts, .rules = rules,
+	.examples = "  tok m.gguf < text | fwd --all m.gguf > logits.lms\n"
+		"  peek -m m.gguf --top 3 logits.lms\n"
+		"  peek -m m.gguf --color logits.lms\n" };
 static struct why w;
 
 static struct view view = { .format = &format_lines, .top = 5, .only_seq = -1 };

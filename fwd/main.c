@@ -30,7 +30,12 @@
 
 static struct cli c = { .program = "fwd", .synopsis = "[options] MODEL < ids > logits",
 	.purpose = "ids to logits: the forward pass", .opts = fwd_opts, .more = { settings_opts },
-	.rules = settings_rules };
+	.rules = settings_rules,
+	.common = "backend threads ctx-size batch-size kv kv-type layers all score chain verbose profile dump-tensors "
+		"list",
+	.examples = "  echo hi | tok m.gguf | fwd m.gguf | sample --greedy | detok m.gguf\n"
+		"  tok m.gguf < text | fwd --score m.gguf | score\n"
+		"  tok m.gguf < text | fwd --kv story m.gguf > /dev/null\n" };
 static struct why w;
 static struct settings set;
 static struct engine e;

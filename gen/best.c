@@ -23,7 +23,10 @@ static const struct opt opts[] = {
 };
 
 static struct cli c = { .program = "best", .synopsis = "[options] < ids > ids",
-	.purpose = "the most likely of several texts", .opts = opts };
+	.purpose = "the most likely of several texts", .opts = opts,
+	.examples = "  tok m.gguf < prompt | feed -N 8 f | fwd m.gguf |\n"
+		"    sample --turns -n 40 --logprobs 0 | tee f | best | detok m.gguf\n"
+		"  gen -m m.gguf --best-of 8 -n 40 \"Once upon a time\"\n" };
 static struct why w;
 
 struct contender {

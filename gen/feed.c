@@ -17,7 +17,10 @@ enum { PATIENCE = 5 };          /* seconds without a writer */
 
 static struct cli c = { .program = "feed", .synopsis = "[options] FIFO < prompt > ids",
 	.purpose = "closes the loop of a generation: the prompt, then the sampled tokens", .opts = feed_opts,
-	.rules = feed_rules };
+	.rules = feed_rules,
+	.examples = "  mkfifo f\n"
+		"  tok m.gguf < prompt | feed f | fwd m.gguf | sample | tee f | detok m.gguf\n"
+		"  tok m.gguf < prompt | feed --draft lookup f | fwd m.gguf | ...\n" };
 
 static void on_alarm(int sig)
 {

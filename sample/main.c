@@ -16,7 +16,12 @@
 #include "session.h"
 
 static struct cli c = { .program = "sample", .synopsis = "[options] < logits > ids", .purpose = "logits to ids",
-	.opts = options_table, .more = { sampler_opts }, .rules = options_rules };
+	.opts = options_table, .more = { sampler_opts }, .rules = options_rules,
+	.common = "n-predict seed model temp top-k top-p min-p repeat-penalty greedy gumbel grammar grammar-file "
+		"logit-bias logprobs trace",
+	.examples = "  echo hi | tok m.gguf | fwd m.gguf | sample --greedy | detok m.gguf\n"
+		"  ... | feed f | fwd m.gguf | sample -n 40 --temp 0.6 | tee f | detok m.gguf\n"
+		"  ... | sample -m m.gguf --grammar 'root ::= \" yes\" | \" no\"' | ...\n" };
 static struct why w;
 
 static void must(int failed)

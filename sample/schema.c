@@ -21,7 +21,10 @@ static const struct opt opts[] = {
 
 static struct cli c = { .program = "schema", .synopsis = "[--lenient] [-f FILE | SCHEMA] [< schema.json]"
 	" > grammar.gbnf",
-	.purpose = "a JSON Schema to a GBNF grammar", .opts = opts };
+	.purpose = "a JSON Schema to a GBNF grammar", .opts = opts,
+	.examples = "  schema < person.json > person.gbnf\n"
+		"  schema '{\"type\": \"integer\"}'\n"
+		"  gen -m m.gguf --grammar-file person.gbnf \"A person as JSON:\"\n" };
 
 /* A line for each part of the schema that the grammar does without. */
 static void warn(const struct bytes *left_out)

@@ -46,7 +46,10 @@ static const struct cli_rule rules[] = {
 
 static struct cli c = {
 	.program = "tok", .synopsis = "[options] MODEL [FILE ...] > ids",
-	.purpose = "text to ids; reads standard input if there is no FILE, or for -", .opts = opts, .rules = rules
+	.purpose = "text to ids; reads standard input if there is no FILE, or for -", .opts = opts, .rules = rules,
+	.examples = "  echo hi | tok m.gguf | peek\n"
+		"  tok --count m.gguf < text\n"
+		"  tok --lines m.gguf prompts.txt | fwd m.gguf | ...\n"
 };
 static struct why w;
 

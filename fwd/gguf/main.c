@@ -27,7 +27,10 @@ static const struct cli_rule rules[] = {
 };
 
 static struct cli c = { .program = "gguf", .synopsis = "[options] MODEL | --find [NAME]",
-	.purpose = "what a model file holds", .opts = opts, .rules = rules };
+	.purpose = "what a model file holds", .opts = opts, .rules = rules,
+	.examples = "  gguf --find\n"
+		"  gguf m.gguf | grep rope\n"
+		"  gguf --check m.gguf\n" };
 static struct why w;
 
 /* Returns the action, or 0. *json: whether --json was given. */

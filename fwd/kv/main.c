@@ -31,7 +31,10 @@ static const struct opt opts[] = {
 static struct cli c = { .program = "kv",
 	.synopsis = "list | info NAME... | show NAME | ids NAME... | save NAME | load NAME | fork FROM TO | "
 		"trim NAME N | rm NAME...",
-	.purpose = "the KV segments that fwd --kv keeps", .opts = opts };
+	.purpose = "the KV segments that fwd --kv keeps", .opts = opts,
+	.examples = "  kv list\n"
+		"  kv fork story other\n"
+		"  kv save story | ssh host kv load story\n" };
 static struct why w;
 
 static struct {

@@ -22,8 +22,6 @@
 
 #define VERSION "0.1"
 
-enum { LEFT_MOST = 36 };        /* widest option in --help that has its text beside it, not below */
-
 static int error_fd = 2;        /* where the line goes */
 static const char *caller = ""; /* what lines on stderr begin with */
 
@@ -120,47 +118,6 @@ _Noreturn void cli_refuse(const struct cli *c, const char *format, ...)
 
 /* ---- options ---- */
 
-/* The left column of --help: "  -n, --n-predict N". */
-static struct cli_spelling left_column(const struct opt *o)
-{
-	const char letter[] = { '-', (char)o->letter, 0 };
-	struct cli_spelling sp;
-
-	snprintf(sp.s, sizeof sp.s, "  %2s%s %s%s%s%s", cli_row_has_letter(o) ? letter : "",
-		cli_row_has_letter(o) && o->name ? "," : " ", o->name ? "--" : "", o->name ? o->name : "",
-		o->arg ? " " : "", o->arg ? o->arg : "");
-	return sp;
-}
-
-static _Noreturn void help(const struct cli *c)
-{
-	struct cli_walk first = { 0 }, second = { 0 };
-	const struct opt *o;
-	const char *s;
-	size_t width = 0, n;
-
-	while ((o = cli_rows_next(c, &first)))
-		if ((n = strlen(left_column(o).s)) <= LEFT_MOST)
-			width = size_max(width, n);
-	out_print("%s: %s\nusage: %s %s\n", c->program, c->purpose, c->program, c->synopsis);
-	while ((o = cli_rows_next(c, &second))) {
-		if (cli_row_is_heading(o)) {
-			out_print("\n%s:\n", o->help);
-			continue;
-		}
-		n = strlen(left_column(o).s);
-		out_print(n > width ? "%s\n" : "%s", left_column(o).s);
-		out_print("%*s", (int)(n > width ? width : width - n) + 2, "");
-		for (s = o->help; *s; s++) {
-			out_char(*s);
-			if (*s == '\n')
-				out_print("%*s", (int)width + 2, "");
-		}
-		out_char('\n');
-	}
-	exit(cli_end(c));
-}
-
 /* As cli.h describes. */
 static _Noreturn void list_options(const struct cli *c)
 {
@@ -246,7 +203,7 @@ static const struct opt *long_option(struct cli *c, const char *word)
 	const struct opt *o = find_name(c, word, n);
 
 	if (!o && !strcmp(word, "help"))
-		help(c);
+		cli_help(c, 0);
 	if (!o && !strcmp(word, "list-options"))
 		list_options(c);
 	if (!o && !strcmp(word, "version")) {
@@ -273,7 +230,7 @@ static const struct opt *short_option(struct cli *c)
 	const struct opt *o = cli_rows_find(c, *letter, NULL, 0);
 
 	if (!o && *letter == 'h' && !letter[1])
-		help(c);
+		cli_help(c, 1);
 	if (!o && *letter == 'm' && strstr(c->synopsis, "MODEL"))
 		cli_usage(c, "unknown option -m: the model is an operand (try --help)");
 	if (!o) {

@@ -22,9 +22,9 @@
  *	return cli_end(&c);
  *
  * Grammar: -n 5, -n5, --n-predict 5, --n-predict=5, several flags in one word (-ab); `--` ends the options; `-` alone
- * is an operand. Options may follow operands. Every program has --help, -h (unless the letter is taken), --version and,
- * for the shells' completions, --list-options: for each option a line of its short form, long form, argument and the
- * first line of its help, separated by tabs. */
+ * is an operand. Options may follow operands. Every program has --help, -h for a short form of it (unless the letter is
+ * taken), --version and, for the shells' completions, --list-options: for each option a line of its short form, long
+ * form, argument and the first line of its help, separated by tabs. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -68,6 +68,8 @@ struct cli {
 	const struct opt *opts;
 	const struct opt *more[CLI_TABLES];     /* further tables, in the order of --help, or NULL */
 	const struct cli_rule *rules;           /* or NULL */
+	const char *common;     /* the options that -h prints: names separated by spaces; NULL: all */
+	const char *examples;   /* for -h: some command lines, each indented and ended by a newline; or NULL */
 	int argc;               /* main's; once cli_next() has returned NULL, argv[0 .. argc-1] are the operands */
 	char **argv;
 	const char *value;      /* the argument of the option just returned, or NULL */

@@ -25,6 +25,9 @@ const struct opt *cli_rows_next(const struct cli *c, struct cli_walk *walk);
 /* The option of this letter, or of the name s[n] if letter is 0; or NULL. */
 const struct opt *cli_rows_find(const struct cli *c, int letter, const char *s, size_t n);
 
+/* Prints --help, or -h if brief, and exits (cli_help.c). */
+_Noreturn void cli_help(const struct cli *c, int brief);
+
 /* Checks the rules of a program whose options have all been read (cli_rules.c). */
 void cli_check_rules(const struct cli *c);
 

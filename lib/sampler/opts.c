@@ -23,8 +23,8 @@ const struct opt sampler_opts[] = {
 	{ OPT_NUMBER, "mirostat", "N", "1 or 2: replace the chain by temperature and mirostat (default: 0)" },
 	{ OPT_NUMBER, "mirostat-ent", "S", "the target surprise, in bits (default: 5)" },
 	{ OPT_NUMBER, "mirostat-lr", "R", "the learning rate (default: 0.1)" },
-	{ OPT_SAMPLERS, "samplers", "NAMES", "the order of the chain\n"
-		"(default: \"penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature\")" },
+	{ OPT_SAMPLERS, "samplers", "NAMES", "the order of the chain,\n"
+		"with semicolons between the names (default: see sample(1))" },
 	{ OPT_LETTERS, "sampler-seq", "LETTERS", "the same by letters (default: edskypmxt)" },
 	{ OPT_GUMBEL, "gumbel", NULL, "take the largest of logit/T + noise of (seed, position, id); top-k, top-p\n"
 		"and min-p are off unless given" },

@@ -14,7 +14,10 @@
 #include "settings.h"
 
 static struct cli c = { .program = "score", .synopsis = "[options] [STREAM]",
-	.purpose = "how well a text was predicted", .opts = settings_opts, .rules = settings_rules };
+	.purpose = "how well a text was predicted", .opts = settings_opts, .rules = settings_rules,
+	.examples = "  tok m.gguf < text | fwd --score m.gguf | score -m m.gguf --worst 5\n"
+		"  score --against a.lms b.lms\n"
+		"  score --choices choices.jsonl -m m.gguf\n" };
 static struct why w;
 static struct settings set;
 
