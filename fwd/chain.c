@@ -30,7 +30,7 @@ static int pick(struct chain *c, size_t pos, const struct card *card, int32_t *i
 	plan_logits(c->plan, 0, 1, c->logits);
 	for (int32_t i = 0; s->ignore_eos && i < card->n_eog; i++)
 		c->logits[card->eog[i]] = -INFINITY;
-	*id = gumbel_pick(c->logits, c->plan->model->n_vocab, s->temp, s->seed, pos);
+	*id = gumbel_pick(c->logits, c->plan->model->n_vocab, s->temp, s->seed + c->seq, pos);
 	return *id < 0 ? why(w, "no finite logit for position %zu", pos) : 0;
 }
 
@@ -68,7 +68,7 @@ static int write_ids(struct chain *c, size_t n, struct why *w)
 {
 	if (!n)
 		return 0;
-	if (frame_write_ids(c->out, c->ids, (uint32_t)n, (uint32_t)c->next, FRAME_SAMPLED, 0, w) < 0)
+	if (frame_write_ids(c->out, c->ids, (uint32_t)n, (uint32_t)c->next, FRAME_SAMPLED, c->seq, w) < 0)
 		return -1;
 	report_answered(c->report);
 	report_evaluated(c->report, 1, n, 0);
@@ -77,8 +77,9 @@ static int write_ids(struct chain *c, size_t n, struct why *w)
 	return 0;
 }
 
-int chain_begin(struct chain *c, const struct segment *s, size_t most)
+int chain_begin(struct chain *c, const struct segment *s, uint32_t seq, size_t most)
 {
+	c->seq = seq;
 	c->next = s->length;
 	c->left = c->setup->n < 0 ? most : size_min((size_t)c->setup->n, most);
 	return c->left ? 0 : FRAME_END_LENGTH;

@@ -17,7 +17,7 @@ struct chain_setup {
 	size_t chunk;           /* ids per frame, at least 1 */
 	int64_t n;              /* maximum number of ids after each frame of the input; -1: no limit */
 	float temp;             /* 0: take the largest logit; otherwise draw as gumbel_pick() does, */
-	uint64_t seed;          /* with this seed */
+	uint64_t seed;          /* with this seed; sequence k with seed + k */
 	int ignore_eos;         /* never draw an id that ends a generation */
 };
 
@@ -28,6 +28,7 @@ struct chain {
 	struct report *report;
 	int out;                /* descriptor that frames are written to */
 
+	uint32_t seq;           /* the sequence that is continued */
 	size_t next;            /* position after the last id that was written */
 
 	/* private */
@@ -42,7 +43,7 @@ void chain_close(struct chain *c);
 
 /* Begins to continue a text from its last position, whose row must be the last one evaluated, with at most `most` ids.
  * Returns 0 or, if there are to be none, FRAME_END_LENGTH. */
-int chain_begin(struct chain *c, const struct segment *s, size_t most);
+int chain_begin(struct chain *c, const struct segment *s, uint32_t seq, size_t most);
 
 /* Draws, writes and evaluates a chunk. Afterwards exactly the written ids are valid in the segment, except one at
  * position n_ctx, for which there is no room. Returns 0; why it was the last chunk, of enum frame_reason; or -1 if a

@@ -239,6 +239,21 @@ static int take_fork(struct input *in, struct why *w)
 	return fail(in, w);
 }
 
+/* With --chain: an `end ` frame that says where the next chain of its sequence must stop. */
+static int bound_chain(struct input *in, struct why *w)
+{
+	const struct frame *f = &in->frame;
+	struct texts *texts = in->batch->texts;
+	struct text *t;
+
+	if (sequences_is_over(&texts->table, f->seq))
+		return 0;
+	if (!(t = f->seq ? text_of(in, w) : texts_find(texts, 0)))
+		return fail(in, w);
+	t->bound = f->pos;
+	return frame_copy(&in->in, f, in->batch->answers.out, w);
+}
+
 static int take_end(struct input *in, struct why *w)
 {
 	struct texts *texts = in->batch->texts;
@@ -246,8 +261,8 @@ static int take_end(struct input *in, struct why *w)
 	struct text *t = texts_find(texts, f->seq);
 	int status = 0;
 
-	if (in->chain && f->flags == FRAME_END_LENGTH && f->pos != FRAME_APPEND)
-		in->bound = f->pos;
+	if (in->chain && f->seq != FRAME_NO_SEQ && f->flags == FRAME_END_LENGTH && f->pos != FRAME_APPEND)
+		return bound_chain(in, w);
 	if (t && hidden_check_order(&in->batch->hidden, t, w) < 0)
 		return frame_why(&in->in, w);
 	if (t && text_left(t)) {
@@ -274,9 +289,8 @@ static int check_kind(const struct input *in, struct why *w)
 		why(w, "%s where ids are expected", f->kind == FRAME_LOGITS ? "logits" : "scores");
 		return frame_why(&in->in, w);
 	}
-	if (f->kind != FRAME_CARD && f->seq && (in->chain || (f->seq == FRAME_NO_SEQ && f->kind != FRAME_END))) {
-		why(w, "sequence %" PRIu32 ": %s", f->seq, in->chain ? "--chain has only sequence 0"
-			: "only an `end ` frame may have this number");
+	if (f->kind != FRAME_CARD && f->seq == FRAME_NO_SEQ && f->kind != FRAME_END) {
+		why(w, "sequence %" PRIu32 ": only an `end ` frame may have this number", f->seq);
 		return frame_why(&in->in, w);
 	}
 	return 0;
@@ -323,7 +337,8 @@ static int wants_more(const struct input *in)
 	const struct batch *b = in->batch;
 	size_t n_live = b->texts->n_live;
 
-	if (in->finished || (b->queue && b->queue->header_written))
+	/* a chain draws from the row that was evaluated last */
+	if (in->finished || (b->queue && (b->queue->header_written || in->chain)))
 		return 0;
 	if (!b->queue)
 		return 1;
@@ -421,16 +436,17 @@ static int run_chain(struct input *in, struct text *t, struct why *w)
 {
 	struct chain *c = in->chain;
 	size_t length = t->state->length;
-	int reason = chain_begin(c, t->state, in->bound ? in->bound - size_min(in->bound, length) : SIZE_MAX);
+	int reason = chain_begin(c, t->state, t->sequence.number,
+		t->bound ? t->bound - size_min(t->bound, length) : SIZE_MAX);
 
-	in->bound = 0;
+	t->bound = 0;
 	while (!reason) {
 		reason = chain_chunk(c, t->state, &in->card, w);
 		if (reason >= 0)
 			check_trained(in, t->state->length);
 	}
 	t->end = t->ready = t->state->length;
-	return reason < 0 ? -1 : frame_write_end(c->out, (enum frame_reason)reason, (uint32_t)c->next, 0, w);
+	return reason < 0 ? -1 : frame_write_end(c->out, (enum frame_reason)reason, (uint32_t)c->next, c->seq, w);
 }
 
 /* Runs a batch. The texts that it answered end, or are awaited. */

@@ -26,7 +26,6 @@ struct input {
 	int started;                    /* the card has been written: */
 	struct card card;
 	int32_t *ids;                   /* [n_ctx], of a frame */
-	size_t bound;                   /* position where an `end ` frame says that the chain must stop; 0: none */
 	int no_more, finished;          /* no more texts will start; no more frames will come or matter */
 	int untrained;                  /* it has been warned of the context */
 

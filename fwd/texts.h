@@ -33,6 +33,7 @@ struct text {
 	size_t first_logits;            /* position of the first row that has logits: 0 or, if the model has an encoder,
 					 * that of its text's end */
 	int header_written;             /* the header of the answer is written */
+	size_t bound;                   /* with --chain: position where the next chain must stop; 0: none */
 	struct frame end_frame;         /* its `end ` frame, if that has come already; else kind 0 */
 	struct text *next;              /* in a list of the batch (batch.h) */
 

@@ -23,6 +23,7 @@ void draft_close(struct draft *d)
 	if (d->from > 0)
 		close(d->from);
 	d->to = d->from = 0;
+	free(d->first.id);
 }
 
 size_t draft_matches(const struct guesses *g, const int32_t *ids, size_t n)
@@ -37,10 +38,10 @@ size_t draft_matches(const struct guesses *g, const int32_t *ids, size_t n)
 /* ---- from the text itself ---- */
 
 /* Guesses what followed an earlier occurrence of the last ids: of the longest match, the latest occurrence. */
-static size_t look_up(const struct ids *seq, int32_t *ids, size_t most)
+static size_t look_up(const struct ids *text, int32_t *ids, size_t most)
 {
-	const int32_t *s = seq->id;
-	size_t n = seq->n, low = n > FAR ? n - FAR : 0, found = 0, at, i;
+	const int32_t *s = text->id;
+	size_t n = text->n, low = n > FAR ? n - FAR : 0, found = 0, at, i;
 
 	for (size_t gram = GRAM_MOST; gram >= GRAM_LEAST && !found; gram--)
 		for (at = n - 1; at >= low + gram && !found; at--)
@@ -53,19 +54,51 @@ static size_t look_up(const struct ids *seq, int32_t *ids, size_t most)
 
 /* ---- from a small model ---- */
 
-/* Asks for the next `most` ids after seq. The request is an `end ` frame, which also comes back, before the answer; the
- * answer ends with another one. */
-static int ask(struct draft *d, struct guesses *g, const struct ids *seq, size_t most, struct why *w)
+/* What the model has evaluated of a sequence. */
+static struct ids *known(struct draft *d, struct guesses *g)
+{
+	return g->seq ? &g->known : &d->first;
+}
+
+/* How many of the ids that the model has a text begins with; never all of the text, because its last id is sent for its
+ * logits. */
+static size_t count_same(const struct ids *had, const struct ids *text)
 {
 	size_t same = 0;
 
-	while (same < g->known.n && same < seq->n - 1 && g->known.id[same] == seq->id[same])
+	while (same < had->n && same + 1 < text->n && had->id[same] == text->id[same])
 		same++;
-	g->known.n = same;
+	return same;
+}
+
+/* Lets the model continue a sequence that is new to it from what it has evaluated of sequence 0. */
+static int fork_first(struct draft *d, struct guesses *g, struct why *w)
+{
+	size_t same = count_same(&d->first, g->text);
+	const struct frame f = { .kind = FRAME_FORK, .rows = 1, .cols = 1, .type = FRAME_I32, .pos = (uint32_t)same,
+		.seq = g->seq };
+	const int32_t source = 0;
+
+	if (!same || !g->seq || g->known.n)
+		return 0;
+	return frame_write(d->to, &f, &source, w) || ids_append(&g->known, d->first.id, same, w) ? -1 : 0;
+}
+
+/* Asks for the next `most` ids. The request is an `end ` frame, which also comes back, before the answer; the answer
+ * ends with another one. */
+static int ask(struct draft *d, struct guesses *g, size_t most, struct why *w)
+{
+	struct ids *had = known(d, g);
+	const struct ids *text = g->text;
+	size_t same;
+
+	if (fork_first(d, g, w))
+		return -1;
+	had->n = same = count_same(had, text);
 	d->due += 2;
-	return frame_write_end(d->to, FRAME_END_LENGTH, (uint32_t)(seq->n + most), 0, w)
-		|| frame_write_ids(d->to, seq->id + same, (uint32_t)(seq->n - same), (uint32_t)same, 0, 0, w)
-		|| ids_append(&g->known, seq->id + same, seq->n - same, w) ? -1 : 0;
+	return frame_write_end(d->to, FRAME_END_LENGTH, (uint32_t)(text->n + most), g->seq, w)
+		|| frame_write_ids(d->to, text->id + same, (uint32_t)(text->n - same), (uint32_t)same, 0, g->seq, w)
+		|| ids_append(had, text->id + same, text->n - same, w) ? -1 : 0;
 }
 
 /* Reads a frame of the answer. Appends its ids to g->last, up to `most`. */
@@ -77,9 +110,11 @@ static int read_frame(struct draft *d, struct guesses *g, size_t most, struct wh
 
 	if (got <= 0)
 		return got < 0 ? -1 : why(w, "the draft model ended");
+	if (f.kind == FRAME_END && f.flags == FRAME_END_ERROR)
+		return why(w, "the draft model has failed");
 	d->due -= f.kind == FRAME_END;
 	for (uint32_t i = 0; f.kind == FRAME_IDS && (f.flags & FRAME_SAMPLED) && i < f.rows; i++) {
-		if (frame_read(&d->in, &f, &id, 1, w) || ids_append(&g->known, &id, 1, w))
+		if (frame_read(&d->in, &f, &id, 1, w) || ids_append(known(d, g), &id, 1, w))
 			return -1;
 		if (g->n_last < most)
 			g->last[g->n_last++] = id;
@@ -91,7 +126,7 @@ static int read_frame(struct draft *d, struct guesses *g, size_t most, struct wh
 static int is_ready(struct draft *d, struct why *w)
 {
 	struct pollfd from = { .fd = d->from, .events = POLLIN };
-	struct guesses none = { 0 };
+	struct guesses none = { .seq = FRAME_NO_SEQ };
 
 	while (d->due) {
 		if (d->in.used == d->in.have && poll(&from, 1, 0) <= 0)
@@ -130,8 +165,7 @@ static int start(struct draft *d, const struct card *card, struct why *w)
 	return 0;
 }
 
-int draft_prompt(struct draft *d, struct guesses *g, const struct card *card, const struct ids *seq, size_t together,
-	struct why *w)
+int draft_prompt(struct draft *d, struct guesses *g, const struct card *card, size_t together, struct why *w)
 {
 	int ready;
 
@@ -140,23 +174,23 @@ int draft_prompt(struct draft *d, struct guesses *g, const struct card *card, co
 		d->all = (struct rounds){ 0 };
 	if (!d->started && start(d, card, w))
 		return -1;
-	if (!d->model || !seq->n || seq->n >= d->n_ctx || (ready = is_ready(d, w)) == 0)
+	if (!d->model || !g->text->n || g->text->n >= d->n_ctx || (ready = is_ready(d, w)) == 0)
 		return 0;
-	return ready < 0 ? -1 : ask(d, g, seq, 0, w);
+	return ready < 0 ? -1 : ask(d, g, 0, w);
 }
 
 /* Makes g->last[g->n_last], at most `most`. */
-static int guess(struct draft *d, struct guesses *g, const struct ids *seq, size_t most, struct why *w)
+static int guess(struct draft *d, struct guesses *g, size_t most, struct why *w)
 {
 	int ready;
 
 	if (!d->model) {
-		g->n_last = look_up(seq, g->last, most);
+		g->n_last = look_up(g->text, g->last, most);
 		return 0;
 	}
-	if (seq->n + most >= d->n_ctx || (ready = is_ready(d, w)) == 0)
+	if (g->text->n + most >= d->n_ctx || (ready = is_ready(d, w)) == 0)
 		return 0;
-	if (ready < 0 || ask(d, g, seq, most, w))
+	if (ready < 0 || ask(d, g, most, w))
 		return -1;
 	while (d->due)
 		if (read_frame(d, g, most, w))
@@ -188,8 +222,8 @@ static void account(struct draft *d, struct guesses *g, size_t together, size_t 
 	d->all = (struct rounds){ .began = now, .most = guessing_choose(&d->guessing) };
 }
 
-int draft_propose(struct draft *d, struct guesses *g, const struct card *card, const struct ids *seq, size_t together,
-	size_t accepted, int32_t *ids, size_t room, struct why *w)
+int draft_propose(struct draft *d, struct guesses *g, const struct card *card, size_t together, size_t accepted,
+	size_t room, struct why *w)
 {
 	double began, took;
 	size_t most;
@@ -201,13 +235,32 @@ int draft_propose(struct draft *d, struct guesses *g, const struct card *card, c
 	g->n_last = 0;
 	most = size_min(room, d->all.most);
 	began = clock_now();
-	if (most && guess(d, g, seq, most, w))
+	if (most && guess(d, g, most, w))
 		return -1;
 	took = clock_now() - began;
 	/* if there are none, it is no part of the round at all */
 	*(g->n_last ? &d->all.making : &d->all.began) += took;
 	d->proposed += g->n_last;
 	d->plain += !g->n_last;
-	memcpy(ids, g->last, g->n_last * sizeof *ids);
-	return (int)g->n_last;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+void draft_forget(struct guesses *g)
+{
+	free(g->known.id);
+	g->known = (struct ids){ 0 };
+}
+
+/* The `end ` frame comes back, too. */
+int draft_end(struct draft *d, struct guesses *g, struct why *w)
+{
+	int lives = g->known.n > 0;
+
+	draft_forget(g);
+	if (!lives)
+		return 0;
+	d->due++;
+	return frame_write_end(d->to, FRAME_END_EOG, FRAME_APPEND, g->seq, w) || is_ready(d, w) < 0 ? -1 : 0;
 }

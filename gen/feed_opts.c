@@ -24,7 +24,6 @@ const struct opt feed_opts[] = {
 
 const struct cli_rule feed_rules[] = {
 	{ "jobs", .excludes = "texts" },
-	{ "draft", .excludes = "jobs texts" },
 	{ "temp seed threads backend", .requires = "draft" },
 	{ "draft=lookup", .excludes = "temp seed threads backend", .reason = "they are for a model" },
 	{ 0 }

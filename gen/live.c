@@ -18,6 +18,8 @@ struct live *live_begin(struct loop *l, uint32_t seq, struct why *w)
 		why(w, "out of memory");
 		return NULL;
 	}
+	s->guesses.seq = seq;
+	s->guesses.text = &s->ids;
 	if (!sequences_add(&l->live, &s->sequence, seq, w))
 		return s;
 	free(s);
@@ -27,13 +29,13 @@ struct live *live_begin(struct loop *l, uint32_t seq, struct why *w)
 void live_free(struct live *s)
 {
 	free(s->ids.id);
-	free(s->guesses.known.id);
+	draft_forget(&s->guesses);
 	free(s);
 }
 
 int live_end(struct loop *l, struct live *s, struct why *w)
 {
-	if (sequences_end(&l->live, s->sequence.number, w))
+	if (sequences_end(&l->live, s->sequence.number, w) || (l->draft && draft_end(l->draft, &s->guesses, w)))
 		return -1;
 	live_free(s);
 	return 0;

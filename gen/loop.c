@@ -174,7 +174,7 @@ static int send(struct loop *l, struct live *s, const int32_t *ids, size_t n, si
 	s->valid = s->held = (uint32_t)n;
 	if (ids_append(&s->ids, ids, n, w) || live_send(l, s, ids + keep, n - keep, (uint32_t)keep, flags, w))
 		return -1;
-	return l->draft ? draft_prompt(l->draft, &s->guesses, &l->card, &s->ids, l->active, w) : 0;
+	return l->draft ? draft_prompt(l->draft, &s->guesses, &l->card, l->active, w) : 0;
 }
 
 int loop_send(struct loop *l, const int32_t *ids, size_t n, size_t keep, struct why *w)

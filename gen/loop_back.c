@@ -1,5 +1,6 @@
 /* What the sampler sends: ids, which go to fwd with guesses or end their sequence; canvases; and ends. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "lib/base/size.h"
 #include "live.h"
@@ -17,31 +18,32 @@ static int over(const struct loop *l, const struct live *s, int32_t id, uint32_t
 	return l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx ? FRAME_END_CONTEXT : 0;
 }
 
-/* Makes guesses after a single id at pos, which is the last of the sequence. Returns their number. */
-static int guess(struct loop *l, struct live *s, uint32_t pos, size_t accepted, int32_t *ids, struct why *w)
+/* Makes guesses after the last id of the sequence, which is at pos. */
+static int guess(struct loop *l, struct live *s, uint32_t pos, size_t accepted, struct why *w)
 {
 	size_t room = l->card.n_ctx ? (size_t)l->card.n_ctx - pos - 1 : GUESSES_MAX;
 
 	/* the sampler draws one id more than there are guesses */
 	if (l->n != LOOP_NO_LIMIT)
 		room = size_min(room, (size_t)(l->n - s->drawn) - 1);
-	return draft_propose(l->draft, &s->guesses, &l->card, &s->ids, l->active, accepted, ids, room, w);
+	return draft_propose(l->draft, &s->guesses, &l->card, l->active, accepted, room, w);
 }
 
 /* Sends the last n ids of the sequence to fwd, the first at position pos. Appends guesses to a single id. */
 static int forward(struct loop *l, struct live *s, size_t n, uint32_t pos, size_t accepted, struct why *w)
 {
 	const int32_t *ids = s->ids.id + s->ids.n - n;
+	const struct guesses *g = &s->guesses;
 	int32_t with[1 + GUESSES_MAX] = { *ids };
-	int guesses = l->draft && n == 1 && s->placed ? guess(l, s, pos, accepted, with + 1, w) : 0;
 
-	if (guesses < 0)
+	s->valid = s->held = pos + (uint32_t)n;
+	if (!l->draft || n > 1 || !s->placed)
+		return live_send(l, s, ids, n, pos, FRAME_SAMPLED, w);
+	if (guess(l, s, pos, accepted, w))
 		return -1;
-	s->valid = pos + (uint32_t)n;
-	s->held = s->valid + (uint32_t)guesses;
-	if (guesses)
-		return live_send(l, s, with, 1 + (size_t)guesses, pos, FRAME_SAMPLED | FRAME_GUESS, w);
-	return live_send(l, s, ids, n, pos, FRAME_SAMPLED, w);
+	memcpy(with + 1, g->last, g->n_last * sizeof *with);
+	s->held += (uint32_t)g->n_last;
+	return live_send(l, s, with, 1 + g->n_last, pos, FRAME_SAMPLED | (g->n_last ? FRAME_GUESS : 0), w);
 }
 
 /* The number of ids in ids[n], drawn for pos, that fwd has evaluated already, as guesses. */

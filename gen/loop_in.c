@@ -40,7 +40,7 @@ static int send_prompt(struct loop *l, struct live *s, const struct frame *f, st
 	}
 	if (live_send(l, s, s->ids.id + first, s->ids.n - first, pos, f->flags, w))
 		return -1;
-	return l->draft && l->card.n_vocab ? draft_prompt(l->draft, &s->guesses, &l->card, &s->ids, l->active, w) : 0;
+	return l->draft && l->card.n_vocab ? draft_prompt(l->draft, &s->guesses, &l->card, l->active, w) : 0;
 }
 
 static int take_ids(struct loop *l, struct live *s, const struct frame *f, struct why *w)
