@@ -7,6 +7,18 @@ make_model() {
 	"$HELP/mkmodel" "$@" -o "$file"
 }
 
+# The families that tests are about; `mkmodel --families` and `--recurrent` print all of them. What concerns only the
+# keys or tensors of some families is in the test of these.
+plain="qwen2 qwen3 gpt2"
+
+# A family for each kind of recurrent state.
+recurrent="lfm2 granitehybrid falcon-h1 nemotron_h mamba jamba plamo2 rwkv7 rwkv6 qwen35 qwen3next qwen4exp berrylm
+	kimi-linear bailingmoe3 kimi-k3 minimax-01 glm5next"
+
+# A family for each kind of state that several sequences of a stream must not share.
+apart="llama gemma2 gpt-oss qwen35 kimi-linear lfm2 mamba jamba rwkv7 deepseek2 gemma3n falcon-h1 hy_v4 kimi-k3
+	minimax-01 deepseek4 graniteswitch"
+
 # A family for each kind of feature: windows, caps and norms after branches; sinks, YaRN and experts with biases; groups
 # of experts and a bias for their choice; a shared expert with a gate; weighted inputs and chunks; a router of the
 # layer's input; ALiBi; clamps; parallel parts and layers without RoPE; a norm for each head; one of all heads;
