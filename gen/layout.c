@@ -258,12 +258,13 @@ static size_t find_turn(const struct messages *m, size_t first, const struct byt
 	while (at && before < n && ends[before] <= (size_t)(at - text->p))
 		before++;
 	for (size_t k = m->n; --k > first; ) {
+		/* a template may change answers, which would then be found elsewhere */
+		if (!m->list[k].user)
+			continue;
 		if ((at = find_message_back(m, k, text->p, limit)))
 			limit = (size_t)(at - text->p);
 		while (n && ends[n - 1] > limit)
 			n--;
-		if (!m->list[k].user)
-			continue;
 		if (n < before + excess)
 			break;
 		next = k;
@@ -287,23 +288,22 @@ int layout_drop(struct conversation *v, size_t said, struct layout *l, struct wh
 	size_t context = (size_t)v->l->card.n_ctx, half = context / 2, last = messages_turn(m, messages_turns(m) - 1);
 	struct layout less = { 0 };
 	struct ids ids = { 0 };
-	size_t *ends = NULL, next = m->first, excess, dropped;
+	size_t *ends = NULL, next = last, dropped;
 	int failed;
 
 	if (m->first >= last)
 		return 0;
 	failed = convert_text(v->q, l->text.p, l->text.n, 0, &ids, &ends, w);
-	excess = ids.n + said > half ? ids.n + said - half : 1;
-	while (!failed && next < last) {
-		size_t turn = find_turn(m, m->first, &l->text, ends, ids.n, excess);
-
-		for (next++; next < turn || !m->list[next].user; next++)
+	if (!failed)
+		next = find_turn(m, m->first, &l->text, ends, ids.n,
+			ids.n + said > half ? ids.n + said - half : 1);
+	failed = failed || layout_make(v, next, &less, w);
+	while (!failed && next < last && less.n + said > half) {
+		/* the turn was too early; or the template lays out only the last turns */
+		for (next = less.n < ids.n ? next + 1 : last; !m->list[next].user; next++)
 			;
 		layout_free(&less);
 		failed = layout_make(v, next, &less, w);
-		if (less.n + said <= half)
-			break;
-		excess += less.n + said - half;
 	}
 	free(ends);
 	free(ids.id);
