@@ -175,7 +175,7 @@ static enum command_answer load(struct conversation *v, const char *argument, st
 static enum command_answer tokens(struct conversation *v, const char *argument, struct why *w)
 {
 	int32_t context = v->l->card.n_ctx;
-	struct layout layout = { .text.limit = 0 };
+	struct layout layout = { 0 };
 	size_t n = v->spans.ids.n;
 
 	/* what was taken back stays in the state until the next turn */

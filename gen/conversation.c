@@ -61,7 +61,7 @@ static int make_room(struct loop *l, struct why *w)
 {
 	struct conversation *v = current;
 	const struct stage *sample = &v->q->stage[SAMPLE];
-	struct layout layout = { .text.limit = CONVERT_MAX };
+	struct layout layout = { 0 };
 	int grammar = v->q->grammar || stage_option(sample, "--grammar")
 		|| stage_option(sample, "--grammar-file");
 	int status = grammar ? 0 : drop_turns(v, &l->r->ids, &layout, w);
@@ -163,7 +163,7 @@ static int answer(struct conversation *v, size_t keep, struct bytes *text, struc
 }
 
 /* Ends a turn without an answer, for the reason in *w, and restores the conversation. Returns 1, or -1. */
-static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, struct why *w)
+static int refuse(struct conversation *v, enum frame_reason reason, struct why *w)
 {
 	struct loop *l = v->l;
 
@@ -171,7 +171,7 @@ static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, 
 	console_say("%s is refused: %s", v->q->answer ? "the question" : "this turn", w->text);
 	messages_cut(&v->messages, v->before);
 	l->r->reason = reason;
-	return l->copy >= 0 && frame_write_end(l->copy, reason, (uint32_t)pos, 0, w) ? -1 : 1;
+	return l->copy >= 0 && frame_write_end(l->copy, reason, (uint32_t)v->spans.ids.n, 0, w) ? -1 : 1;
 }
 
 /* The tokens of a diffusion model's answer. Turns cannot be dropped while it is made, so there must be room for it. */
@@ -186,14 +186,14 @@ static size_t canvas_length(const struct conversation *v)
 static int refuse_long(struct conversation *v, struct why *w)
 {
 	const struct messages *m = &v->messages;
-	struct layout alone = { .text.limit = CONVERT_MAX };
+	struct layout alone = { 0 };
 	int failed = layout_make(v, messages_turn(m, messages_turns(m) - 1), &alone, w);
 
 	layout_free(&alone);
 	if (failed)
 		return -1;
 	why(w, "%zu tokens do not fit the context of %" PRId32 " (-c)", alone.n, v->l->card.n_ctx);
-	return refuse(v, FRAME_END_CONTEXT, v->spans.ids.n, w);
+	return refuse(v, FRAME_END_CONTEXT, w);
 }
 
 /* Lays out the messages so that they fit the context; the ids from *keep on are new. Returns 1 if they do not fit; the
@@ -216,7 +216,7 @@ static int fit(struct conversation *v, struct layout *layout, size_t *keep, stru
 /* Adds line[n] as the user's message and lays it out. Returns as fit() does. */
 static int take(struct conversation *v, const char *line, size_t n, size_t *keep, struct why *w)
 {
-	struct layout layout = { .text.limit = CONVERT_MAX };
+	struct layout layout = { 0 };
 	size_t good = utf8_valid(line, n);
 	int status;
 
@@ -224,7 +224,7 @@ static int take(struct conversation *v, const char *line, size_t n, size_t *keep
 		return -1;
 	if (good < n) {
 		why(w, "byte %zu is not UTF-8", good);
-		return refuse(v, FRAME_END_ERROR, v->spans.ids.n, w);
+		return refuse(v, FRAME_END_ERROR, w);
 	}
 	status = messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, &layout, keep, w);
 	layout_free(&layout);
