@@ -8,6 +8,7 @@
 #include "draft.h"
 
 enum { NEEDLES_MOST = 256 };    /* of each kind */
+enum { LONG = 16 };             /* messages of a conversation of which only the last turn is tried at first */
 
 static int full(const struct arena *a, struct why *w)
 {
@@ -215,6 +216,62 @@ static unsigned add_reasoning(const struct chat *c, unsigned shape, size_t reaso
 	return chosen;
 }
 
+/* Appends a copy of v, which shares its children. */
+static int add_copy(struct arena *a, struct json *to, const struct json *v)
+{
+	struct json *copy = json_new(a, v->type);
+
+	if (!copy)
+		return -1;
+	*copy = *v;
+	copy->next = NULL;
+	json_add(to, NULL, copy);
+	copy->key = v->key;
+	copy->key_n = v->key_n;
+	return 0;
+}
+
+/* Makes *few the conversation of the messages before the first turn of *c and those of its last one. -1: memory is
+ * short. */
+static int take_last_turn(const struct chat *c, struct arena *a, struct chat *few)
+{
+	const struct json *last = NULL;
+	int head = 1, failed = 0;
+
+	*few = *c;
+	few->variables = json_new(a, JSON_OBJECT);
+	few->messages = json_new(a, JSON_ARRAY);
+	if (!few->variables || !few->messages)
+		return -1;
+	for (const struct json *m = c->messages->child; m; m = m->next)
+		if (!strcmp(json_get_string(m, "role"), "user"))
+			last = m;
+	for (const struct json *m = c->messages->child; m && !failed; m = m->next) {
+		head &= strcmp(json_get_string(m, "role"), "user") != 0;
+		if (head || m == last)
+			failed = add_copy(a, few->messages, m);
+		last = m == last ? m->next : last;
+	}
+	json_add(few->variables, "messages", few->messages);
+	for (const struct json *v = c->variables->child; v && !failed; v = v->next)
+		if (v != c->messages)
+			failed = add_copy(a, few->variables, v);
+	return failed;
+}
+
+/* Whether the template shows the texts of a long conversation of texts as they are. Its last turn tells. */
+static int shows_last_turn(const struct chat *c, unsigned choices, const struct jinja *t, const struct jinja_options *o)
+{
+	struct arena a = { .limit = c->arena.limit };
+	struct why ignored;
+	struct chat few;
+	int shows = c->messages->n > LONG && !(choices & ~(unsigned)(SHAPE_PARTS | SHAPE_USER))
+		&& !take_last_turn(c, &a, &few) && try(&few, 0, t, o, &ignored).all;
+
+	arena_free(&a);
+	return shows;
+}
+
 int shape_choose(const struct chat *c, const struct jinja *t, const struct jinja_options *o, unsigned *shape,
 	struct why *w)
 {
@@ -230,7 +287,7 @@ int shape_choose(const struct chat *c, const struct jinja *t, const struct jinja
 	if (failed)
 		return full(&a, w);
 	*shape = 0;
-	if (!choices && !reasons && !text_tools)
+	if (!reasons && !text_tools && (!choices || shows_last_turn(c, choices, t, o)))
 		return 0;
 	*shape = search(c, choices, 0, t, o, &best, &cause);
 	if (best.score < 0 && text_tools)
