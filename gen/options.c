@@ -307,8 +307,9 @@ static void find_prompt(struct request *q, const struct cli *c)
 	q->prompt_n = q->prompt ? strlen(q->prompt) : 0;
 	if (q->file && slurp_is_stdin(q->file))
 		q->file = NULL;
-	if (q->templated && !q->conversation && (q->prompt || q->file))
-		q->conversation = q->once = 1;
+	q->conversation |= q->templated && (q->prompt || q->file);
+	/* the caller may have a use for standard input, as a loop over lines has */
+	q->once = q->conversation && !q->interactive && (q->prompt || q->file);
 }
 
 /* Makes the prompt what the first stage is to print, or the turn of a conversation. */
