@@ -152,6 +152,8 @@ static void add_own(struct command *c, enum stage_number stage)
 	case TOK:
 		add_if(c, q->escape, "--escape", NULL);
 		add_if(c, q->lines != NULL, "--lines", NULL);
+		/* the newline that echo adds */
+		add_if(c, !q->prompt && !q->file && !q->lines, "--chomp", NULL);
 		break;
 	case FEED:
 		add_if(c, q->draft_model && q->noise, "--temp", "0.8");

@@ -83,6 +83,8 @@ int document_add(struct tok *t, const char *name, int first, int last, struct wh
 		return -1;
 	file.s = text.p ? text.p : none;
 	file.n = text.n;
+	if (t->chomp && last && file.n && file.s[file.n - 1] == '\n')
+		file.n--;
 	if (tok_encode(t, &file, &ids, w))
 		return -1;
 	if (t->chunk ? write_chunks(t, &ids, last, w) : tok_writes_frames(t) && write_frames(t, &ids, w))

@@ -12,7 +12,7 @@
 #include "document.h"
 #include "prompts.h"
 
-enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, IDS, LINES, CHUNK };
+enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, CHOMP, IDS, LINES, CHUNK };
 
 static const struct opt opts[] = {
 	{ LINES, "lines", NULL, "each line is a text: sequence 1, 2, ..." },
@@ -24,6 +24,7 @@ static const struct opt opts[] = {
 	{ NO_EOS, "no-eos", NULL, "add no EOS" },
 	{ NO_PARSE_SPECIAL, "no-parse-special", NULL,
 		"treat control tokens in the text as plain text (for untrusted input)" },
+	{ CHOMP, "chomp", NULL, "leave out a newline at the end of the text" },
 	{ RAW, "raw", NULL, "keep invalid UTF-8 byte for byte (default: as llama.cpp does)" },
 	{ IDS, "ids", NULL, "read decimal ids instead of text; add neither BOS nor EOS" },
 	{ CHUNK, "chunk", "N",
@@ -39,6 +40,7 @@ static const struct cli_rule rules[] = {
 	{ .one_of = "decimal offsets count" },
 	{ "chunk", .excludes = "decimal offsets count append lines" },
 	{ "ids", .excludes = "offsets" },
+	{ "chomp", .excludes = "ids lines" },
 	{ "escape", .excludes = "ids offsets", .reason = "they need the text unchanged" },
 	{ "lines", .excludes = "append offsets" },
 	{ 0 }
@@ -80,7 +82,8 @@ static void take_options(void)
 		case EOS: t.eos = ADD_ALWAYS; break;
 		case NO_EOS: t.eos = ADD_NEVER; break;
 		case NO_PARSE_SPECIAL: t.plain = 1; break;
-		case RAW: t.raw = 1; break;
+		case CHOMP: t.chomp = 1; break;
+	case RAW: t.raw = 1; break;
 		case IDS: t.from_ids = 1; break;
 		case CHUNK: t.chunk = (size_t)cli_integer(&c, o, 2, FRAME_IDS_MAX); break;
 		case DECIMAL: t.decimal = 1; break;

@@ -361,12 +361,13 @@ static void reap_some(struct stage *s, int n, const struct stage *last)
 
 void stages_find_early(struct stage *s, int n, int from, int to)
 {
-	int last = to - 1;
-
-	while (last > from && !s[last].n)
-		last--;
-	reap_some(s, n, &s[last]);
-	for (int i = from; i <= last; i++)
+	/* The last may have ended because the one before it has, which closes its output a moment before it ends. */
+	for (int i = to - 1, ended = 1; i >= from && ended; i--)
+		if (s[i].n) {
+			reap_some(s, n, &s[i]);
+			ended = s[i].ended;
+		}
+	for (int i = from; i < to; i++)
 		if (s[i].ended && WIFEXITED(s[i].status) && !WEXITSTATUS(s[i].status)) {
 			s[i].early = 1;
 			return;

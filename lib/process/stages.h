@@ -64,7 +64,8 @@ int stage_wait(struct stage *s, struct why *w);
 void stages_kill(struct stage *s, int n);
 
 /* The stream has ended before the work was done. Marks the first of the stages s[from] to s[to - 1] that has ended with
- * status 0, as the one to blame; waits a moment for the last of them, whose output has ended. */
+ * status 0, as the one to blame; waits a moment for the last of them, whose output has ended, and for those before it
+ * that may be the cause. */
 void stages_find_early(struct stage *s, int n, int from, int to);
 
 /* Waits for all n stages, which are in the order of the stream. With `failing`, kills those that still run after a
