@@ -27,8 +27,9 @@ enum {
 
 /* Finds the shape that the template reads: it renders the conversation with needles in place of the system message, of
  * the last user message, of texts of parts and of arguments, and the first shape that shows the most of them is chosen;
- * then, in the same way, one that shows the most of reasoning.
- * Returns -1 with a reason if a part that is not text would be lost, or memory is short. */
+ * then, in the same way, one that shows the most of reasoning. Of a long conversation of texts alone only the last turn
+ * is tried, if the template shows its texts as they are. Returns -1 with a reason if a part that is not text would be
+ * lost, or memory is short. */
 int shape_choose(const struct chat *c, const struct jinja *t, const struct jinja_options *o, unsigned *shape,
 	struct why *w);
 
