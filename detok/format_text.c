@@ -1,5 +1,5 @@
-/* Text on a terminal, shaded from yellow to red: black on colours of the 256 that no theme changes, so that it can be
- * read on light and dark. */
+/* Text on a terminal, shaded from yellow to red: black text on fixed 256-palette colours (which themes do not remap),
+ * readable on light and dark terminals. */
 #include "view.h"
 
 #include "lib/base/out.h"

@@ -17,24 +17,24 @@ const struct opt settings_opts[] = {
 		"run only layers A to B (A-: to the last), as one of several stages: all but the\n"
 		"first read hidden states, all but the last write them" },
 	{ .help = "Output" },
-	{ ALL, "all", NULL, "write the logits of every token, not only of each frame's last" },
-	{ SCORE, "score", NULL, "instead of logits, write how likely each token was, its rank, and the best token" },
-	{ LENS, "lens", NULL, "also write the logits that each layer would give if it were the last" },
+	{ ALL, "all", NULL, "write the logits of every token, not only the last of each frame" },
+	{ SCORE, "score", NULL, "instead of logits, write each token's log-probability and rank, and the best token" },
+	{ LENS, "lens", NULL, "also write the logits after each layer, as if it were the last" },
 	{ .help = "Generation without sample" },
 	{ CHAIN, "chain", "N", "generate without sample: write tokens in frames of N, and no logits" },
 	{ 'n', "n-predict", "N",
 		"with --chain: stop after N tokens (default: at the end of generation or context)" },
-	{ TEMP, "temp", "T", "with --chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
+	{ TEMP, "temp", "T", "with --chain: draw like sample --gumbel; 0: take the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --chain: seed of the draws; -1: a random one (default: -1)" },
 	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never draw an end-of-generation token" },
 	{ .help = "Reports" },
 	{ 'v', "verbose", NULL, "print to stderr what was loaded, times and rates" },
-	{ PROGRESS, "progress", "FILE", "write the progress of long frames to FILE: N of N tokens" },
+	{ PROGRESS, "progress", "FILE", "write the progress of long frames to FILE: 512 of 2000" },
 	{ PROFILE, "profile", NULL, "at the end, print to stderr where the time went" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
 	{ COMPARE, "compare", "DIR",
-		"with a second such folder in place of MODEL: print the first op that differs;\n"
-		"exit status as diff's: 0 the same bits, 1 different, 2 trouble" },
+		"compare with a second such folder, given as MODEL: print the first op that differs;\n"
+		"exit status as from diff: 0 the same bits, 1 different, 2 trouble" },
 	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies and pre-tokenizers, and exit" },
 	{ 0 }
 };

@@ -30,13 +30,13 @@ static const struct {
 } commands[] = {
 	{ "/help", "", "this list", help, 0 },
 	{ "/bye", "", "end the conversation, as ^D does", bye, 0 },
-	{ "/clear", "", "begin another conversation", clear, 0 },
+	{ "/clear", "", "begin a new conversation", clear, 0 },
 	{ "/retry", "", "another answer to the last turn", retry, 0 },
-	{ "/undo", "", "take back the last turn and its answer", undo, 0 },
+	{ "/undo", "", "undo the last turn and its answer", undo, 0 },
 	{ "/system", "[TEXT]", "show the system message, or set it; - for none", set_system, 0 },
 	{ "/save", "FILE", "write the messages to a new file", save, 1 },
-	{ "/load", "FILE", "go on with the messages of a file", load, 1 },
-	{ "/set", "[KEY VALUE]", "an option of sampling (off: its default); think show, think hide", set, 0 },
+	{ "/load", "FILE", "load a saved conversation", load, 1 },
+	{ "/set", "[KEY VALUE]", "change a sampling option (off: default); think show, think hide", set, 0 },
 	{ "/tokens", "", "how much of the context is used", tokens, 0 }
 };
 

@@ -36,14 +36,14 @@ enum { PROMPT_MAX = 64 << 20 }; /* bytes of a file that is a turn */
 
 const struct opt prompt_opts[] = {
 	{ .help = "Prompt and output" },
-	{ 'p', "prompt", "TEXT", "the prompt; the same as an operand (-: stdin)" },
+	{ 'p', "prompt", "TEXT", "the prompt, like an operand (-: stdin)" },
 	{ 'f', "file", "FILE", "the prompt, from a file" },
 	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the prompt have their meaning in C" },
 	{ PASSED, "bos", NULL, "begin with BOS" },
 	{ PASSED, "no-bos", NULL, "begin without BOS" },
 	{ PASSED, "no-parse-special", NULL, "treat control tokens in the prompt as plain text" },
 	{ ECHO, "echo", NULL, "print the prompt before the text" },
-	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation, or of the context)" },
+	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation or a full context)" },
 	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
 	{ PASSED, "special", NULL, "show control tokens" },
 	{ COLOR, "color", NULL, "shade the text by how surprising each token was, on a terminal" },
@@ -52,7 +52,7 @@ const struct opt prompt_opts[] = {
 		"with --json: the N most likely tokens at each position, with log-probabilities" },
 	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
 	{ .help = "Many prompts or texts" },
-	{ LINES, "lines", "FILE", "answer the prompt on each line of FILE (-: stdin), each on one line" },
+	{ LINES, "lines", "FILE", "answer the prompt on each line of FILE (-: stdin), with one line for each" },
 	{ 'j', "jobs", "N", "with --lines: at most N prompts at a time (default: " ARGUMENTS_JOBS ")" },
 	{ 'N', "texts", "N", "generate N texts, with seeds from -s on, and print each on a line" },
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the most likely" },
@@ -60,8 +60,8 @@ const struct opt prompt_opts[] = {
 	{ PENALTY, "length-penalty", "A", "divide log-probabilities by the length to the power of A (default: 1)" },
 	{ .help = "Conversation" },     /* chat_opts continue it */
 	{ CONVERSATION, "chat", NULL,
-		"a conversation: each line of stdin is a turn, its answer a line or more of stdout" },
-	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
+		"hold a conversation: read a turn from each line of stdin, print each answer" },
+	{ 'i', "interactive", NULL, "the same on a terminal; ^C ends an answer, ^D or ^C twice ends the conversation" },
 	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append to it" },
 	{ 0 }
 };
@@ -69,7 +69,7 @@ const struct opt prompt_opts[] = {
 const struct opt model_opts[] = {
 	{ .help = "Model and state" },
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
-	{ APPEND, "append", NULL, "with --kv: the prompt follows the text that is kept (tok --append)" },
+	{ APPEND, "append", NULL, "with --kv: append the prompt to the kept text (tok --append)" },
 	{ PASSED, "override", "KEY=VALUE", "override a key of the model file, such as rope.freq_base; repeatable" },
 	{ 0 }
 };
@@ -78,7 +78,7 @@ const struct opt pipeline_opts[] = {
 	{ .help = "Pipeline" },
 	{ PRINT, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
 	{ OWN, "stage", "NAME=COMMAND", "run the shell command COMMAND instead of tok, fwd, sample or detok" },
-	{ HOSTS, "hosts", "LIST", "run fwd's layers on several hosts by ssh, as a:0-13,b:14-27; no name: this host" },
+	{ HOSTS, "hosts", "LIST", "run fwd's layers on several hosts by ssh: a:0-13,b:14-27; no name: this host" },
 	{ DRAFT_MODEL, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
 		"lookup: guess from repetitions in the text" },
 	{ DRAFT_MAX, "draft-max", "N", "guess at most N tokens at once, fewer if that is faster (default: 8)" },
@@ -89,7 +89,7 @@ const struct opt pipeline_opts[] = {
 
 const struct opt schema_opts[] = {
 	{ JSON_SCHEMA, "json-schema", "TEXT", "draw only JSON that matches this schema" },
-	{ JSON_SCHEMA, "json-schema-file", "FILE", "the same from a file" },
+	{ JSON_SCHEMA, "json-schema-file", "FILE", "draw only JSON that matches the schema in FILE" },
 	{ LENIENT, "lenient", NULL, "leave out of the schema what cannot be enforced, with a warning for each" },
 	{ 0 }
 };
@@ -297,7 +297,7 @@ static void undo_escapes(struct request *q, const struct cli *c)
 static void find_prompt(struct request *q, const struct cli *c)
 {
 	if (c->argc > 1)
-		cli_usage(c, "one prompt at most, but also \"%s\": quote it (try --help)", c->argv[1]);
+		cli_usage(c, "unexpected operand \"%s\": quote the prompt (try --help)", c->argv[1]);
 	if ((c->argc > 0) + (q->prompt != NULL) + (q->file != NULL) > 1)
 		cli_usage(c, "one prompt at most: an operand, -p/--prompt or -f/--file");
 	if (c->argc)

@@ -93,7 +93,7 @@ void report(const struct request *q, const struct loop *l, const struct result *
 	fprintf(stderr, "model: %s\nseed: %" PRId64 "\nprompt, %zu tokens:", q->model, q->seed, r->prompt.n);
 	for (size_t i = 0; i < r->prompt.n; i++)
 		fprintf(stderr, " %d", r->prompt.id[i]);
-	fprintf(stderr, "\nends of generation:");
+	fprintf(stderr, "\nend-of-generation ids:");
 	for (int i = 0; i < l->card.n_eog; i++)
 		fprintf(stderr, " %d", l->card.eog[i]);
 	fprintf(stderr, "\ngenerated, %zu tokens:", r->ids.n);
@@ -105,10 +105,10 @@ void report(const struct request *q, const struct loop *l, const struct result *
 	fprintf(stderr, "\n");
 	if (!isnan(result_sum(r)))
 		fprintf(stderr, "log-probability: %.4f\n", result_sum(r));
-	fprintf(stderr, "stopped by: %s\ntime to the first token: %.1f ms\n",
+	fprintf(stderr, "stop reason: %s\ntime to the first token: %.1f ms\n",
 		r->reason ? frame_reason_words(r->reason, r->n_stop) : "end of the stream", 1e3 * t.first);
 	if (r->ids.n > 1)
-		fprintf(stderr, "rate after it: %.1f tokens/s; time per token: min %.2f, mean %.2f, max %.2f ms\n",
+		fprintf(stderr, "decode rate: %.1f tokens/s; time per token: min %.2f, mean %.2f, max %.2f ms\n",
 			t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
 	fprintf(stderr, "forward passes: %zu\n", r->passes);
 	if (peak)

@@ -73,8 +73,8 @@ static int ended_by_stop(const struct request *q, const struct result *results)
 	return ended;
 }
 
-/* Whether nothing worse happened than that sample's output ended before the grammar allows an end, its status 3.
- * *failed: the stage that failed, or -1; if it is sample for that reason, another that failed takes its place. */
+/* Whether the only failure is that sample stopped before the grammar was complete (its status 3). *failed is the stage
+ * that failed, or -1; if it is sample for that reason, another stage that failed replaces it. */
 static int is_cut(struct request *q, int *failed, const struct result *results, struct why *w)
 {
 	if (*failed != SAMPLE || q->stage[SAMPLE].shell || exit_status(q, SAMPLE) != 3)

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	draw_all(&s);
 	session_close(&s);
 	if (s.cut && !s.failed)
-		cli_cut(&c, "the text ends before its grammar allows an end (-n/--n-predict, or a full context)");
+		cli_cut(&c, "stopped by -n/--n-predict or a full context before the grammar was complete");
 	if (s.failed)
 		cli_failed(&c, "%" PRIu64 " sequence%s failed", s.failed, s.failed == 1 ? "" : "s");
 	return cli_end(&c);

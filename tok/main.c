@@ -15,7 +15,7 @@
 enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, CHOMP, IDS, LINES, CHUNK };
 
 static const struct opt opts[] = {
-	{ LINES, "lines", NULL, "each line is a text: sequence 1, 2, ..." },
+	{ LINES, "lines", NULL, "make each line a text of its own: sequence 1, 2, ..." },
 	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the text have their meaning in C" },
 	{ 'a', "append", NULL, "continue a sequence: no position in the frames, no BOS, EOS or leading space" },
 	{ BOS, "bos", NULL, "add BOS at the start, even if the model does not ask for it" },
@@ -31,7 +31,7 @@ static const struct opt opts[] = {
 		"divide the ids into chunks of N, each from position 0 and with BOS in place of its\n"
 		"first id if BOS is added; drop the rest (for score --chunk)" },
 	{ DECIMAL, "decimal", NULL, "write the tokens as decimal ids, one per line" },
-	{ OFFSETS, "offsets", NULL, "write each token as its id and its bytes in the text: ID FROM TO" },
+	{ OFFSETS, "offsets", NULL, "write a line for each token: its id and its range of bytes, ID FROM TO" },
 	{ COUNT, "count", NULL, "write only the number of tokens" },
 	{ 0 }
 };

@@ -60,7 +60,8 @@ static void check(const char *path)
 	for (int i = 0; i < CHECK_PROGRAMS; i++)
 		not_for |= (unsigned)!!found.of[i] << i;
 	if (not_for)
-		cli_die(&c, "%s: not for %s: %zu fault%s", path, verdicts[not_for], found.n, found.n == 1 ? "" : "s");
+		cli_die(&c, "%s: unusable by %s (%zu fault%s)", path, verdicts[not_for], found.n,
+			found.n == 1 ? "" : "s");
 	out_print("%s: runs\n", path);
 }
 

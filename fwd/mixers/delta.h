@@ -8,7 +8,7 @@ struct delta {
 	size_t taps;                    /* of the convolutions */
 	size_t head_dim;                /* KDA: elements of a head */
 	float lower_bound;              /* KDA: lower bound of the logarithm of decays, negative; 0: none */
-	int negative;                   /* if there is a lower bound: ssm_a is negative */
+	int negative;                   /* ssm_a is negative; only with a lower bound */
 	float eps;                      /* epsilon of the lengths of q and k; 0: that of the norms */
 	int sigmoid_gates;              /* gates are sigmoids, not SiLU */
 	size_t decay_rank;              /* rank of the decays of each key element; 0: one decay for each head */

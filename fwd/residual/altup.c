@@ -10,8 +10,8 @@
 /* level: scales each stream but the first to the length of the first.
  * predict: predicted = x + C · x; the layer continues with the first stream of it. C has a row for each stream, a
  * product of tanh(modes).
- * correct: x = predicted + c · (what the layer made of the first stream − its prediction). c, a number for each stream,
- * is 1 + a product of tanh(modes). scaled = the first stream · weight.
+ * correct: x = predicted + c · (layer output − predicted first stream). c, a number for each stream, is 1 + a product
+ * of tanh(modes). scaled = the first stream · weight.
  * spread: adds the branch, normed, to each stream but the first.
  * unite: like level; then the first stream becomes the mean of all. */
 struct op_altup {

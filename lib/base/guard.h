@@ -1,6 +1,6 @@
 /* guard: turns signals that are not bugs into one line on stderr and exit status 1: SIGBUS when a mapped file or
- * segment is truncated by others, and SIGSEGV when the stack limit is too small. Besides cli the only part of lib/ that
- * prints and exits. */
+ * segment is truncated by others, and SIGSEGV when the stack limit is too small. Apart from cli, this is the only part
+ * of lib/ that prints or exits. */
 #ifndef GUARD_H
 #define GUARD_H
 

@@ -60,7 +60,6 @@ int chat_render(struct chat *c, const char *template, size_t n, const struct jin
  * starts as 0; NULL after the last. */
 const char *chat_remark(const struct chat *c, unsigned *i);
 
-/* Frees the conversation. */
 void chat_end(struct chat *c);
 
 /* A built-in template by name, or NULL; and name number i, NULL after the last. */

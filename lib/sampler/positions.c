@@ -292,7 +292,6 @@ static int last(struct positions *p, struct position *out, struct why *w)
 	return status;
 }
 
-/* Returns the next prediction. */
 static int next(struct positions *p, struct position *out, struct why *w)
 {
 	int status = 0;

@@ -190,8 +190,8 @@ int frame_next(struct frame_in *in, struct frame *f, struct why *w)
 	in->number++;
 	/* for a short text that is not a stream, "not a frame" is the better message */
 	if (memcmp(h, magic, size_min(sizeof magic, (size_t)got)))
-		return bad(in, w, in->number == 1 ? "not a frame: this is not an lmpipe stream"
-			: "not a frame: the stream is damaged");
+		return in->number == 1 ? why(w, "%s: not an lmpipe stream", in->name)
+			: bad(in, w, "not a frame: the stream is damaged");
 	if (got < FRAME_HEADER)
 		return bad(in, w, "the input ends inside its header");
 	memcpy(f, h + sizeof magic, sizeof *f);

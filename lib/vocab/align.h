@@ -15,11 +15,10 @@ struct align {
 	int flags;
 	int prefixed;                   /* the next token begins with a space that is not in the text */
 	const char *bases_end;          /* of the sequence of DNA that we are in, or NULL */
-	/* the next character, n bytes as the tokens spell it, of which i are used up; it stands for `size` bytes at
-	 * `text`; n 0: read the next one */
+	/* the current character as the tokens spell it: unit[n], of which i bytes have been matched; n 0: none */
 	const char *unit;
 	char own[4];
-	size_t size, n, i;
+	size_t size, n, i;              /* size: the bytes of `text` that it stands for */
 };
 
 /* text and flags as in vocab_encode(). */

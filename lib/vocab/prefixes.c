@@ -84,7 +84,7 @@ static int add_node(struct prefixes *p, struct range **range, unsigned char labe
 	return p->n_nodes == UINT32_MAX ? -1 : 0;
 }
 
-/* Adds the children of a node. */
+/* Adds a child of the node for each byte that continues its prefix. */
 static int divide(struct prefixes *p, struct range **range, uint32_t node)
 {
 	struct range r = (*range)[node];

@@ -127,8 +127,8 @@ static const unsigned char *spaces(const unsigned char *p, const unsigned char *
 	return p < end && last > start ? last : p;
 }
 
-/* The end of a run of ASCII letters from `first` on, and of characters of these classes beyond ASCII, of which the last
- * ends at *beyond. */
+/* Skips the 26 ASCII letters that begin at `first` ('A' or 'a') and non-ASCII characters of these classes; returns the
+ * end of that run. *beyond becomes the end of its last non-ASCII character, if it has one. */
 static inline const unsigned char *skip_case(unsigned char first, unsigned classes, const unsigned char *p,
 	const unsigned char *end, const unsigned char **beyond)
 {

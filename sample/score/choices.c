@@ -139,7 +139,8 @@ static void put_line(const struct item *item)
 static void put_table(const struct choices *c)
 {
 	if (!c->as_json)
-		out_print("%8s %7s %7s  %s\n", "line", "answer", "chosen", "log-probability a token of each choice");
+		out_print("%8s %7s %7s  %s\n", "line", "answer", "chosen",
+			"mean log-probability per token, for each choice");
 	for (size_t i = 0; i < c->items.n; i++)
 		if (c->as_json)
 			put_object(&c->items.item[i]);

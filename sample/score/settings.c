@@ -19,12 +19,12 @@ const struct opt settings_opts[] = {
 	{ 'c', "ctx-size", "N", "with --choices: tokens of fwd's context" },
 	{ BACKEND, "backend", "NAME", "with --choices: backend of fwd" },
 	{ LINES, "lines", NULL, "a line for each text, such as each line of tok --lines, instead of figures" },
-	{ TABLE, "table", NULL, "a line for each token, or for each item of --choices, instead of figures" },
+	{ TABLE, "table", NULL, "print a line for each token, or for each item of --choices, instead of figures" },
 	{ WORST, "worst", "N", "the N least likely tokens" },
 	{ AGAINST, "against", "BASE",
 		"compare with another stream of the same tokens;\n"
 		"exit status as diff's: 0 the same bits, 1 different, 2 trouble" },
-	{ JSON, "json", NULL, "an object; with --table and --lines, one on each line" },
+	{ JSON, "json", NULL, "print a JSON object; with --table and --lines, one on each line" },
 	{ 0 }
 };
 

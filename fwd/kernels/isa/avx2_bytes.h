@@ -232,7 +232,8 @@ static inline b64 vb_negate(b64 v, const void *bits)
 	             vb_negate_32(v.b, eights, _mm256_add_epi8(from, _mm256_set1_epi8(4))));
 }
 
-/* Four bytes of each of four blocks: those of blocks 0 and 2, the same shifted right by one; likewise of 1 and 3. */
+/* p has four bytes b of each of four blocks. Returns four pairs: (b0, b2), (b0, b2) >> 1, (b1, b3), (b1, b3) >> 1;
+ * pairs are shifted as 64 bits. */
 static inline __m256i vb_blocks_zipped(const void *p)
 {
 	const __m256i blocks = _mm256_setr_epi32(0, 2, 0, 2, 1, 3, 1, 3);

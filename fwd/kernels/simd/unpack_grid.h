@@ -32,8 +32,8 @@ INLINE void read_indices(const struct upper_bits *u, int sixteens, const uint8_t
 		vi_indices(at + 16 * i, low + 16 * i, high + step * (size_t)i, u);
 }
 
-/* Number i of those of so many bits at p, of which eight bytes can be read. One load is for all of them: the loads of
- * rows are many already. */
+/* Entry i of the array of bits-wide numbers that is packed into the eight bytes at p. All entries come from one load,
+ * because loading the rows already takes many. */
 INLINE size_t number_at(const void *p, int i, int bits)
 {
 	uint64_t all = load64(p);

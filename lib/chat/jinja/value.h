@@ -32,7 +32,6 @@ enum jv_kind {
 	JV_KINDS
 };
 
-/* Sets of kinds. */
 #define KIND(kind) (1u << (kind))
 enum {
 	JV_INTEGERS = KIND(JV_BOOL) | KIND(JV_INT),             /* as Python's int: True is 1 */
