@@ -144,7 +144,7 @@ const struct opt ask_opts[] = {
 const struct opt ask_model_opts[] = {
 	{ .help = "Model and state" },
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else a small model that comes with lmpipe)" },
-	{ PASSED, "override", "KEY=VALUE", "override a key of the model file (fwd --set); repeatable" },
+	{ PASSED, "override", "KEY=VALUE", "override a key of the model file, such as rope.freq_base; repeatable" },
 	{ 0 }
 };
 
