@@ -357,6 +357,17 @@ static void find_its_model(struct request *q, const struct cli *c, const char *a
 		cli_die(c, "%s", w.text);
 }
 
+/* Whether the model has a chat template; what is wrong with its file is for the stages to say. */
+static int has_template(const char *model)
+{
+	struct why ignored;
+	struct gguf *g = gguf_open(model, 0, &ignored);
+	int has = !g || gguf_find(g, "tokenizer.chat_template") != NULL;
+
+	gguf_close(g);
+	return has;
+}
+
 void options(struct request *q, struct cli *c)
 {
 	const char *argv0 = c->argv[0];
@@ -366,6 +377,8 @@ void options(struct request *q, struct cli *c)
 	check(q, c);
 	read_prompt(q, c);
 	find_its_model(q, c, argv0, q->conversation ? SHIPPED_CHAT : SHIPPED);
+	if (isatty(STDERR_FILENO) && !q->conversation && !q->print_pipeline && has_template(q->model))
+		cli_warn(c, "%s answers questions: try ask(1), or -i; gen continues the text", q->model);
 }
 
 /* ---- ask ---- */
@@ -396,17 +409,6 @@ static void make_question(struct request *q, const struct cli *c)
 	q->prompt = text.p;
 	q->prompt_n = text.n - 1;
 	q->file = NULL;
-}
-
-/* Whether the model has a chat template; what is wrong with its file is for the stages to say. */
-static int has_template(const char *model)
-{
-	struct why ignored;
-	struct gguf *g = gguf_open(model, 0, &ignored);
-	int has = !g || gguf_find(g, "tokenizer.chat_template") != NULL;
-
-	gguf_close(g);
-	return has;
 }
 
 static int names_template(const struct request *q)
