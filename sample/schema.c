@@ -66,9 +66,7 @@ int main(int argc, char **argv)
 			cli_die(&c, "%s", w.text);
 		if (c.argc)
 			cli_usage(&c, access(c.argv[0], F_OK) ? "%s" : "%s (a file is read with -f)", w.text);
-		if (file)
-			cli_usage(&c, "%s: %s", file, w.text);
-		cli_die(&c, "standard input: %s", w.text);
+		cli_usage(&c, "%s: %s", file ? file : "standard input", w.text);
 	}
 	warn(&left_out);
 	out_shown(grammar.p, grammar.n);
