@@ -292,10 +292,30 @@ static void undo_escapes(struct request *q, const struct cli *c)
 	q->escape = 0;
 }
 
+/* A lone word that is a command elsewhere, or a model, is a mistake. */
+static void refuse_command(const struct cli *c)
+{
+	static const struct { const char *word, *instead; } commands[] = {
+		{ "list", "gguf --find lists the models" }, { "ls", "gguf --find lists the models" },
+		{ "ps", "kv list shows what is kept" }, { "run", "ask -m MODEL asks, gen -i -m MODEL talks" },
+		{ "chat", "gen -i talks" }, { "serve", "there is no server" }, { "show", "gguf MODEL shows it" },
+		{ "pull", "download a file, and name it with -m" }, { "help", "see --help" }
+	};
+	const char *word = c->argc ? c->argv[0] : "";
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+		if (!strcmp(word, commands[i].word))
+			cli_usage(c, "\"%s\" is no prompt: %s", word, commands[i].instead);
+	if (n > 5 && !strcmp(word + n - 5, ".gguf") && !access(word, F_OK))
+		cli_usage(c, "%s is a model: name it with -m", word);
+}
+
 /* Where the prompt comes from: one of an operand, -p and -f; - is standard input. With options of a conversation, the
  * prompt is its only turn. */
 static void find_prompt(struct request *q, const struct cli *c)
 {
+	refuse_command(c);
 	if (c->argc > 1)
 		cli_usage(c, "unexpected operand \"%s\": quote the prompt (try --help)", c->argv[1]);
 	if ((c->argc > 0) + (q->prompt != NULL) + (q->file != NULL) > 1)
@@ -425,6 +445,8 @@ void options_ask(struct request *q, struct cli *c)
 
 	read_all(q, c);
 	q->answer = 1;
+	if (c->argc == 1)
+		refuse_command(c);
 	if (q->constraint && !q->file)
 		cli_usage(c, "--%s: standard input holds the document", q->constraint);
 	make_question(q, c);

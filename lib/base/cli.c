@@ -169,7 +169,14 @@ static const struct opt *find_name(const struct cli *c, const char *s, size_t n)
 static void refuse_foreign(const struct cli *c, const char *option)
 {
 	const char *instead = llama_options_instead(option);
+	const char *repository = c->at < c->argc ? c->argv[c->at] : "";
 
+	/* the value stands after the word, which may have been passed already */
+	if (!strcmp(repository, option))
+		repository = c->at + 1 < c->argc ? c->argv[c->at + 1] : "";
+	if (!strcmp(option, "-hf") || !strcmp(option, "--hf-repo"))
+		cli_usage(c, "%s: fetch a file from https://huggingface.co/%.*s/tree/main, and name it with -m", option,
+			(int)strcspn(repository, ":"), repository);
 	if (instead)
 		cli_usage(c, "%s: %s", option, instead);
 }
@@ -252,9 +259,45 @@ static const struct opt *short_option(struct cli *c)
 	return o;
 }
 
+/* Skips an option of llama.cpp that changes nothing here, and its value. Returns 0 if the word is none. */
+static int skip_harmless(struct cli *c, const char *word)
+{
+	size_t n = strcspn(word, "=");
+	enum llama_harmless kind = llama_options_harmless(word, n);
+	const char *next = c->at + 1 < c->argc ? c->argv[c->at + 1] : "";
+	size_t used = strlen(c->ignored);
+
+	if (kind == LLAMA_NOT_HARMLESS || (word[1] == '-' && find_name(c, word + 2, n - 2)))
+		return 0;
+	snprintf(c->ignored + used, sizeof c->ignored - used, " %.*s", (int)n, word);
+	c->at += 1 + (!word[n] && ((kind == LLAMA_VALUE && *next)
+		|| (kind == LLAMA_SWITCH && (!strcmp(next, "on") || !strcmp(next, "off") || !strcmp(next, "auto")))));
+	return 1;
+}
+
+/* An option of llama.cpp that sets a key of the model file: --override KEY=VALUE. NULL if the word is none. */
+static const struct opt *override_option(struct cli *c, const char *word)
+{
+	size_t n = strcspn(word, "="), room;
+	const char *key = llama_options_key(word, n), *value = word[n] ? word + n + 1 : c->argv[c->at + 1];
+	const struct opt *o = key ? find_name(c, "override", 8) : NULL;
+	char *pair;
+
+	if (!o || (!word[n] && c->at + 1 >= c->argc))
+		return NULL;
+	room = strlen(key) + strlen(value) + 2;
+	if (!(pair = malloc(room)))
+		cli_die(c, "out of memory");
+	snprintf(pair, room, "%s=%s", key, value);
+	c->value = pair;
+	c->at += word[n] ? 1 : 2;
+	return o;
+}
+
 /* The next option, or NULL after the last. */
 static const struct opt *next_option(struct cli *c)
 {
+	const struct opt *o;
 	char *word;
 
 	if (!c->at)
@@ -263,6 +306,10 @@ static const struct opt *next_option(struct cli *c)
 		return short_option(c);
 	while (c->at < c->argc) {
 		word = c->argv[c->at];
+		if (word[0] == '-' && skip_harmless(c, word))
+			continue;
+		if (word[0] == '-' && (o = override_option(c, word)))
+			return o;
 		if (word[0] == '-' && word[1] && word[1] != '-' && llama_options_name(word, strlen(word))
 		    && find_name(c, word, strlen(word))) {
 			c->at++;
@@ -295,6 +342,8 @@ const struct opt *cli_next(struct cli *c)
 
 	if (!o) {
 		cli_check_rules(c);
+		if (*c->ignored)
+			cli_warn(c, "ignored:%s", c->ignored);
 		return NULL;
 	}
 	if (c->n_given == c->room && grow(&c->given, &c->room, sizeof *c->given, 16))

@@ -77,6 +77,7 @@ struct cli {
 	size_t n_given;
 	int trouble;            /* the status of cli_die(), as 2 of diff(1); 0: 1 */
 	int at, in, kept;       /* private: word, letter in it, operands so far; of `given` */
+	char ignored[128];      /* harmless options of llama.cpp, with a blank before each */
 	size_t room;
 };
 

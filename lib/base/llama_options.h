@@ -7,6 +7,18 @@
 /* The name here of the option that llama.cpp calls s[n], without the dashes of a long one; or NULL. */
 const char *llama_options_name(const char *s, size_t n);
 
+/* Whether the option s[n], spelled with its dashes, changes nothing here, as one for GPUs. */
+enum llama_harmless {
+	LLAMA_NOT_HARMLESS,
+	LLAMA_FLAG, LLAMA_VALUE,        /* it is harmless, and has no value, or one */
+	LLAMA_SWITCH                    /* or may have one: on, off or auto */
+};
+
+enum llama_harmless llama_options_harmless(const char *s, size_t n);
+
+/* The key of a model file that the option s[n], spelled with its dashes, overrides; or NULL. */
+const char *llama_options_key(const char *s, size_t n);
+
 /* What to do instead of an option that does not exist here, spelled with its dashes; or NULL. */
 const char *llama_options_instead(const char *option);
 
