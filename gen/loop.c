@@ -61,15 +61,16 @@ static void lose_out(struct loop *l)
 	l->out = -1;
 }
 
-/* Writes to the pipes that are ready, or have no reader. */
+/* Writes to the pipes that are ready, or have no reader: some systems report that as POLLHUP. */
 static int write_ready(struct loop *l, int out, int copy, struct why *w)
 {
+	enum { ALONE = POLLERR | POLLHUP | POLLNVAL };
 	int lost = out & POLLOUT ? queue_write(&l->to_out, l->out, w) : 0;
 	int gone = copy & POLLOUT ? queue_write(&l->to_copy, l->copy, w) : 0;
 
-	if (gone > 0 || copy & (POLLERR | POLLNVAL))
+	if (gone > 0 || copy & ALONE)
 		l->gone |= LOOP_COPY;
-	if (lost > 0 || (lost == 0 && out & (POLLERR | POLLNVAL)))
+	if (lost > 0 || (lost == 0 && out & ALONE))
 		lose_out(l);
 	return lost < 0 || gone < 0 ? -1 : 0;
 }
