@@ -64,7 +64,7 @@ static int filter_lines(struct stage *s, const char *word, int in, struct bytes 
 /* Appends the ids that lines begin with. */
 static int read_ids(const char *lines, struct ids *out, struct why *w)
 {
-	for (const char *at = lines; *at; at += strcspn(at, "\n") + 1)
+	for (const char *at = lines; *at; at += strcspn(at, "\n"), at += *at == '\n')
 		if (ids_append(out, &(int32_t){ (int32_t)atol(at) }, 1, w))
 			return -1;
 	return 0;

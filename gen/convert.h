@@ -17,8 +17,8 @@ int convert_messages(struct request *q, const struct messages *m, size_t first, 
 int convert_text(struct request *q, const char *text, size_t n, int append, struct ids *out, size_t **ends,
 	struct why *w);
 
-/* Appends the text of ids[n], of any bytes. state: ids of a conversation, whose control tokens are shown; of an
- * answer only those are that mark reasoning and calls. */
+/* Appends the text of ids[n], of any bytes. state: all control tokens are shown; otherwise only those that mark
+ * reasoning and calls. */
 int convert_ids(struct request *q, int state, const int32_t *ids, size_t n, struct bytes *out, size_t **ends,
 	struct why *w);
 

@@ -26,9 +26,9 @@ int layout_make(struct conversation *v, size_t first, struct layout *l, struct w
  * before). */
 int layout_check(struct conversation *v, const struct layout *l, struct why *w);
 
-/* Makes *l the layout without as few of the oldest turns as possible so that half of the context is free after `said`
- * ids of an answer; without all but the current turn if that is not enough. Returns 1, or 0 if even that does not fit,
- * or there is no older turn; *l is then unchanged. */
+/* Makes *l the layout that drops the fewest of the oldest turns so that half of the context is free after `said` ids of
+ * an answer, or all but the current turn if that is not enough. Returns 1; 0, with *l unchanged, if even that does not
+ * fit or there is no older turn. */
 int layout_drop(struct conversation *v, size_t said, struct layout *l, struct why *w);
 
 /* Makes *l the conversation's layout. v->spans.ids from *keep on must be evaluated, from that position on. Returns

@@ -45,8 +45,8 @@ int live_send(struct loop *l, struct live *s, const int32_t *ids, size_t n, uint
 	struct why *w);
 int live_send_frame(struct loop *l, struct live *s, const struct frame *f, const int32_t *ids, struct why *w);
 
-/* Ends the generation for this reason, not by an `end ` frame that came back, unless it is over: such a frame goes to
- * fwd or, if sequence 0 has turns, to the copy. Position pos follows its last id. */
+/* Ends the generation here, for this reason, unless it is over already. Sends an `end ` frame to fwd or, if sequence 0
+ * has turns, to the copy. Position pos follows its last id. */
 int live_stop(struct loop *l, struct live *s, uint32_t reason, uint32_t pos, struct why *w);
 
 /* Marks it as over. Makes fwd discard what it has evaluated of rejected guesses. */

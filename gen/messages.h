@@ -60,7 +60,7 @@ size_t messages_turns(const struct messages *m);
 /* Writes the head and the messages from number `first` on. */
 int messages_write(const struct messages *m, size_t first, int fd, struct why *w);
 
-/* Appends the text of message i to *out. Returns -1 if its content is not only text. */
+/* Appends the text of message i to *out. Returns -1 if its content is not only text, or memory is short. */
 int messages_content(const struct messages *m, size_t i, struct bytes *out);
 
 /* Makes the file, if there is one, contain all messages, and waits until they are on disk. If the messages were

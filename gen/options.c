@@ -235,7 +235,7 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case PRINT: q->print_pipeline = 1; break;
 	case THINK: q->think = 1; break;
 	case NO_THINK: q->think = -1; break;
-	case NO_STDIN: q->file = ""; break;
+	case NO_STDIN: q->no_stdin = 1; break;
 	}
 	q->pieces |= sampler_opt_of_text(o) || o->letter == JSON_SCHEMA;
 }
@@ -377,12 +377,12 @@ static void find_its_model(struct request *q, const struct cli *c, const char *a
 		cli_die(c, "%s", w.text);
 }
 
-/* Whether the model has a chat template; what is wrong with its file is for the stages to say. */
+/* Whether the model has a chat template: 1, 0, or -1 for a file that cannot be read, which the stages report. */
 static int has_template(const char *model)
 {
 	struct why ignored;
 	struct gguf *g = gguf_open(model, 0, &ignored);
-	int has = !g || gguf_find(g, "tokenizer.chat_template") != NULL;
+	int has = g ? gguf_find(g, "tokenizer.chat_template") != NULL : -1;
 
 	gguf_close(g);
 	return has;
@@ -397,7 +397,7 @@ void options(struct request *q, struct cli *c)
 	check(q, c);
 	read_prompt(q, c);
 	find_its_model(q, c, argv0, q->conversation ? SHIPPED_CHAT : SHIPPED);
-	if (isatty(STDERR_FILENO) && !q->conversation && !q->print_pipeline && has_template(q->model))
+	if (isatty(STDERR_FILENO) && !q->conversation && !q->print_pipeline && has_template(q->model) > 0)
 		cli_warn(c, "%s answers questions: try ask(1), or -i; gen continues the text", q->model);
 }
 
@@ -407,7 +407,7 @@ void options(struct request *q, struct cli *c)
 static void make_question(struct request *q, const struct cli *c)
 {
 	static struct bytes text = { .limit = PROMPT_MAX };
-	const char *document = q->file ? q->file : isatty(STDIN_FILENO) ? "" : "-";
+	const char *document = q->file ? q->file : q->no_stdin || isatty(STDIN_FILENO) ? NULL : "-";
 	size_t n;
 	struct why w;
 	int failed = 0;
@@ -415,9 +415,9 @@ static void make_question(struct request *q, const struct cli *c)
 	for (int i = 0; i < c->argc; i++)
 		failed |= (i && bytes_puts(&text, " ")) || bytes_puts(&text, c->argv[i]);
 	n = text.n;
-	if (*document && n)
+	if (document && n)
 		failed |= bytes_puts(&text, "\n\n");
-	if (!failed && *document && slurp_text(document, &text, &w))
+	if (!failed && document && slurp_text(document, &text, &w))
 		cli_die(c, "%s", w.text);
 	/* a new line ends a document, and is not a part of it */
 	while (text.n > n && text.p[text.n - 1] == '\n')
@@ -447,7 +447,7 @@ void options_ask(struct request *q, struct cli *c)
 	q->answer = 1;
 	if (c->argc == 1)
 		refuse_command(c);
-	if (q->constraint && !q->file)
+	if (q->constraint && !q->no_stdin && (!q->file || slurp_is_stdin(q->file)))
 		cli_usage(c, "--%s: standard input holds the document", q->constraint);
 	make_question(q, c);
 	find_its_model(q, c, argv0, SHIPPED_CHAT);

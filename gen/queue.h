@@ -25,8 +25,8 @@ static inline size_t queue_pending(const struct queue *q)
 	return q->bytes.n - q->sent;
 }
 
-/* Writes as much as a pipe that is ready is certain to accept. Returns 0; 1 if the pipe has no reader; -1 with a
- * reason. */
+/* Writes at most PIPE_BUF bytes, which a pipe that is ready accepts without blocking. Returns 0; 1 if the pipe has no
+ * reader; -1 with a reason. */
 int queue_write(struct queue *q, int fd, struct why *w);
 
 /* Drops everything and frees the memory; the queue is empty. */

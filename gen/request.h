@@ -40,7 +40,8 @@ struct request {
 	int conversation;
 	int interactive;
 	int once;               /* the prompt is its only turn */
-	int answer;             /* ask: only the answer to it is printed, */
+	int no_stdin;           /* ask: standard input is no document */
+	int answer;             /* ask: only the answer to the turn is printed, */
 	int think;              /* and the reasoning; -1: the template is to ask for none; 0: on a terminal */
 	int templated;          /* an option of the chat template, or --history */
 	const char *history;    /* or NULL */

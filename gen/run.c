@@ -112,7 +112,7 @@ static int full_status(const struct request *q, const struct loop *l, const stru
 
 /* ---- all of it ---- */
 
-/* Runs the loop until it is over. Returns 0; 1 if turns were refused, and the user was told; -1 with a reason. */
+/* Runs the loop until it is over. Returns an exit status, whose reason the user was told, or -1 with a reason. */
 static int work(struct request *q, struct loop *l, struct result *results, struct capture *capture, struct why *w)
 {
 	static struct draft draft;

@@ -32,8 +32,8 @@ struct spans {                  /* starts as zeros */
 	size_t *ends;           /* of a state before the first prompt: where the text of each id ends; or NULL */
 };
 
-/* How much of the spans a text begins with: so many bytes of it are the text of the first so many ids, which are those
- * of the first so many spans, or of a part of a state. */
+/* The common prefix of a text and the spans: in bytes of the text, in ids, and in whole spans (a state may be common in
+ * part). */
 struct same {
 	size_t bytes, ids, spans;
 };
@@ -41,8 +41,8 @@ struct same {
 /* Compares the spans with text[n], a whole conversation up to where the next answer begins. */
 struct same spans_compare(const struct spans *s, const char *text, size_t n);
 
-/* Drops all that is not the same, and adds the rest[n] of the text with its ids. s->ids[*keep] and those after it must
- * be evaluated, from that position on; there is at least one, unless there are no ids at all. */
+/* Drops all that is not the same, and adds the rest[n] of the text with its ids. The ids from s->ids[*keep] on must be
+ * evaluated, from that position on; at least one, unless there are no ids at all. */
 int spans_prompt(struct spans *s, struct same same, const char *rest, size_t n, const struct ids *ids, size_t *keep,
 	struct why *w);
 

@@ -56,7 +56,10 @@ void after_pass(const struct after *a, struct tail *tail, const char *s, size_t 
 {
 	size_t keep = a->longest - 1, old;
 
-	n = n > keep ? (s += n - keep, keep) : n;
+	if (n > keep) {
+		s += n - keep;
+		n = keep;
+	}
 	old = size_min(tail->n, keep - n);
 	memmove(tail->at, tail->at + tail->n - old, old);
 	memcpy(tail->at + old, s, n);

@@ -20,7 +20,7 @@ void after_free(struct after *a);
 
 /* What a text ended with: its last bytes, as many as the longest of the texts that are waited for may need. */
 struct tail {
-	char *at;               /* [AFTER_BYTES] */
+	char *at;               /* [after.longest] */
 	size_t n;
 };
 
@@ -31,7 +31,7 @@ size_t after_find(const struct after *a, const struct tail *tail, const char *s,
 /* Appends s[n] to the tail. */
 void after_pass(const struct after *a, struct tail *tail, const char *s, size_t n);
 
-/* Whether some text's end is inside s[n], after any tail, and something follows it. */
+/* Whether one of the texts can end inside s[n], before its last byte. */
 int after_may_cut(const struct after *a, const char *s, size_t n);
 
 #endif

@@ -160,9 +160,11 @@ static int check_after(struct constraint *c, struct why *w)
 		const char *text = c->after->text[i];
 		int32_t id = pieces_find(c->pieces, text, c->after->bytes[i]);
 		struct mask_text *t = mask_start(c->masker, w);
-		int begins = t && ((id >= 0 && !mask_accept(t, id, w))
-			|| !mask_accept_bytes(t, text, c->after->bytes[i], w));
+		int begins;
 
+		if (!t)
+			return -1;
+		begins = (id >= 0 && !mask_accept(t, id, w)) || !mask_accept_bytes(t, text, c->after->bytes[i], w);
 		mask_drop(t);
 		if (!begins)
 			return why(w, "--grammar-after \"%.*s\": the grammar cannot begin with it",

@@ -69,7 +69,7 @@ int found_list(const char *name, int json, struct why *w)
 {
 	struct models m;
 	size_t width = 0;
-	int n;
+	int any;
 
 	if (models_find(name, &m, w))
 		return -1;
@@ -77,9 +77,9 @@ int found_list(const char *name, int json, struct why *w)
 		width = size_max(width, strlen(m.at[i].name));
 	for (size_t i = 0; i < m.n; i++)
 		print_one(&m.at[i], (int)size_min(width, NAME_MOST), json);
-	n = (int)size_min(m.n, 1);
+	any = m.n > 0;
 	models_free(&m);
-	if (!n && name)
+	if (!any && name)
 		return why(w, "%s: no model of this name is found", name);
-	return n ? 0 : why(w, "no models are found: set $LMPIPE_MODELS to the folders that hold them");
+	return any ? 0 : why(w, "no models are found: set $LMPIPE_MODELS to the folders that hold them");
 }

@@ -25,8 +25,8 @@ struct models {
 
 /* All models that the name stands for, or all (NULL). A name stands for the models that have exactly this name, with or
  * without ".gguf" or ":latest"; if there is none, for those whose names have its parts in this order, in upper or lower
- * case: "qwen3 q8" for Qwen3-0.6B-Q8_0.gguf. Parts are runs of letters and digits. What cannot be read is left out; -1
- * only if memory is short. Free with models_free(). */
+ * case: "qwen3 q8" for Qwen3-0.6B-Q8_0.gguf. Parts are runs of letters and digits. What cannot be read is left out, and
+ * what is beyond 10,000 models; -1 only if memory is short. Free with models_free(). */
 int models_find(const char *name, struct models *out, struct why *w);
 void models_free(struct models *m);
 
