@@ -66,7 +66,7 @@ int hidden_write(const struct hidden *h, int out, const struct batch_rows *r, st
 /* Returns -1 if, at the end of the input, hidden states of some ids are missing. */
 int hidden_check_end(const struct hidden *h, const struct texts *all, struct why *w);
 
-/* The most texts to decode in one batch, of so many live ones, so that all stages stay busy. */
+/* The most texts to decode in one batch, of n_live ones, so that all stages stay busy. */
 size_t hidden_texts(const struct hidden *h, size_t n_live);
 
 #endif

@@ -9,7 +9,7 @@
  * diffusion model, canvases go to `out` only, and ids to `copy` only.
  *
  * Without `jobs` there is only sequence 0: its prompt is all that comes from `in`, and at its end the loop closes
- * `out`, so that the stages end in turn. With `jobs` there are many, at most so many at a time: the next prompt waits
+ * `out`, so that the stages end in turn. With `jobs` there are many, at most `jobs` at a time: the next prompt waits
  * until one ends. A sequence without ids yet does not count, and ends with the prompts; an `end ` frame without a
  * reason after its ids only completes its prompt. With `texts`, the prompt is that of sequence 0, and sequences 1 to
  * texts - 1 start as forks of it, so that it is evaluated only once. An `end ` frame then tells fwd of the end of each,

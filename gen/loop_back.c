@@ -54,7 +54,7 @@ static size_t count_accepted(const struct live *s, const int32_t *ids, uint32_t 
 	return draft_matches(&s->guesses, ids, size_min(n, s->held - s->valid));
 }
 
-/* The number of drawn ids that fwd has, after n more of them, of which it had `accepted`. */
+/* The number of drawn ids that fwd has, after n more of them; it had `accepted` of these already, as guesses. */
 static size_t evaluated(const struct live *s, const struct result *r, size_t n, size_t accepted)
 {
 	if (s->canvas)

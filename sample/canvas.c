@@ -18,9 +18,9 @@ struct canvas {
 	int32_t *id;            /* [n]; the mask token where none is kept yet */
 	float (*logprob)[2];    /* [n][pick_n_logprobs()] */
 	size_t filled;          /* number of first ids that have been written */
-	size_t sent, rows;      /* fwd was last sent id[sent .. n), and asked for so many rows of logits */
+	size_t sent, rows;      /* fwd was last sent id[sent .. n), and asked for `rows` rows of logits */
 	size_t block, end;      /* the current block is id[block .. end), */
-	size_t step, steps;     /* of which so many steps are done */
+	size_t step, steps;     /* of which `step` of `steps` steps are done */
 	struct proposal *proposal;      /* [n]: scratch */
 	int answered;
 };

@@ -28,8 +28,8 @@ const float *build_table(struct builder *b, const char *name, const char *suffix
 /* The same, transposed: the file has n rows of `cols` elements, the result cols rows of n. */
 const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols);
 
-/* build_repeated() copies x[n] with each element repeated `times` times; build_tiled(), all of x so many times. NULL if
- * x is, or if memory is short. */
+/* build_repeated() copies x[n] with each element repeated `times` times; build_tiled() repeats x as a whole `times`
+ * times. NULL if x is NULL or memory is short. */
 const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times);
 const float *build_tiled(struct builder *b, const float *x, size_t n, size_t times);
 

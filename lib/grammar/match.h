@@ -93,8 +93,8 @@ int matcher_row(struct matcher *m, uint32_t state);
 /* The state after s[n] from `state`; STATE_DEAD: s is not allowed; STATE_NONE: the fault is set. */
 uint32_t matcher_walk(struct matcher *m, uint32_t state, const char *s, size_t n);
 
-/* The state after a token from `state`, as a token and not by what it prints: the number of one that the grammar names,
- * or their count for any other. The same values. */
+/* The state after a whole token from `state`, regardless of its text. number: that of a token that the grammar names,
+ * or the count of these for any other token. Returns the same values. */
 uint32_t matcher_token(struct matcher *m, uint32_t state, uint32_t number);
 
 /* The state that allows what x or y allows, each as these return it. */

@@ -191,7 +191,7 @@ static struct gbnf_expr *counting_body(struct counting *x, uint32_t items, const
 	return out;
 }
 
-/* What may follow so many items. */
+/* What may follow after `items` items. */
 static struct gbnf_expr *write_counting(struct counting *x, uint32_t items, const uint32_t *counted)
 {
 	struct converter *c = x->a->c;

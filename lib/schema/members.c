@@ -185,7 +185,7 @@ struct gbnf_expr *object_write_members(struct object_schema *o)
 	x.top = x.top > o->n + 1 ? (uint32_t)o->n + 1 : x.top ? x.top : 1;
 	counts = (size_t)x.top + 1;
 	if (counts * (o->n + 1) > STATES_MAX)
-		schema_refuse(o->c, "minProperties or maxProperties of so many properties");
+		schema_refuse(o->c, "minProperties or maxProperties with this many properties");
 	x.rule = o->c->failed ? NULL : arena_array(&o->c->arena, counts * (o->n + 1), sizeof *x.rule);
 	if (counts * (o->n + 1) > STATES_MAX)
 		return write_all(&o->c->g, o);

@@ -8,7 +8,7 @@
 /* Rows and vectors of columns whose sums stay in registers. */
 enum { CHAIN_ROWS = 6, CHAIN_VECTORS = 4, DOTS_ROWS = 2, DOTS_COLS = 3 };
 
-/* Rows from r on, columns from c on: whole vectors or, where `rest` is not 0, so many columns. */
+/* Rows from r on, columns from c on: whole vectors or, if `rest` is not 0, `rest` columns. */
 INLINE void chain_tile(int rows, int vectors, size_t rest, const struct chain_job *d, size_t r, size_t c)
 {
 	const float *a = d->a + r * d->a_row, *b = d->b + c;

@@ -244,7 +244,7 @@ INLINE void set_add(struct unpacker u, struct row_set set, size_t g, struct deco
 	}
 }
 
-/* Rows side by side, from r0 of the job on, of so many bytes each. */
+/* `rows` rows of `bytes` bytes each, side by side, from r0 of the job on. */
 INLINE struct row_set first_set(const struct product_job *j, size_t rows, size_t bytes)
 {
 	return (struct row_set){ .start = (const uint8_t *)j->w->data + j->r0 * j->w->row_bytes, .rows = rows,

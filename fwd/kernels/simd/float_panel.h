@@ -8,7 +8,7 @@
 #include "floats.h"
 #include "tiles.h"
 
-/* A gap of so many floats follows each residue, so that the residues, to which filling writes in turn, do not
+/* FLOAT_GAP floats of padding follow each residue, so that the residues, to which filling writes alternately, do not
  * share sets of the cache. */
 enum { FLOAT_GAP = 2 * KERNELS_ROWS, FLOAT_SPLIT = 2048 };      /* elements of a row in one part, at most */
 /* bytes of each row, as in prefetch_span() (AVX-512, k = 8192: 1.02 times as fast) */

@@ -12,7 +12,7 @@ struct floats {
 	size_t size;            /* bytes of an element */
 };
 
-/* Rows from r on and columns from c0 on, so many of each that their sums stay in registers. Elements past the last
+/* Rows from r on and columns from c0 on, few enough that their sums stay in registers. Elements past the last
  * multiple of sixteen are read from a copy that is filled up with zeros. far: sets_ahead(), or 0 where the rows
  * are in the cache already. */
 INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows, size_t c0, int columns, size_t far)

@@ -258,8 +258,8 @@ INLINE void place_undo(int32_t *to, size_t columns, i32x16 xsum, i32x16 magic)
 	vi_store_n(to, vi_sub(magic, vi_shl(xsum, __builtin_ctz(TILE_BIAS ? TILE_BIAS : 1))), columns);
 }
 
-/* Stores what undoes the bias of a run of so many fours, as two int16. even: the sums of elements 0 and 1 of each four;
- * odd: of elements 2 and 3. */
+/* Stores the correction for the bias of a run of `run` fours, as two int16. even: the sums of elements 0 and 1 of each
+ * four; odd: of elements 2 and 3. */
 INLINE void place_run(int32_t *to, size_t columns, i32x16 even, i32x16 odd, int run)
 {
 	int shift = __builtin_ctz((unsigned)(TILE_BIAS / run));

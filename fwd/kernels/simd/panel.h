@@ -51,7 +51,7 @@ INLINE int panel_undo(struct tile_shape t)
 	return t.i16 || !TILE_PAIRS;
 }
 
-/* Parts of a panel of so many blocks. */
+/* The number of parts of a panel of `blocks` blocks. */
 static inline int panel_splits(size_t blocks, int i16)
 {
 	return splits_of(blocks, i16 ? PANEL_SPLIT_I16 : PANEL_SPLIT);

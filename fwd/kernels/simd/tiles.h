@@ -56,7 +56,7 @@ struct tiling {
 };
 
 /* While a panel is multiplied, the rows of the next one are prefetched, because filling it would wait for memory (a
- * quarter of the time with 16 columns): a little each time that a tile of so many columns turns to another residue. */
+ * quarter of the time with 16 columns): a little each time that a tile of `columns` columns starts another residue. */
 static inline void tiles_begin_ahead(struct tiling *d, size_t columns)
 {
 	const struct matrix *w = d->job->w;
