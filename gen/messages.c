@@ -294,6 +294,23 @@ static char *backup_name(const char *path)
 	return name;
 }
 
+/* Waits until the name of a new file is on disk. Not every file system can. */
+static void sync_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strdup(path) : NULL;
+	int fd;
+
+	if (folder)
+		folder[slash == path ? 1 : slash - path] = 0;
+	fd = slash && !folder ? -1 : open(folder ? folder : ".", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(folder);
+}
+
 /* Writes the messages to `next`, a new file, and lets it take the place of `path`, whose old file is kept as `old`.
  * Returns 1, with a line for the user; 0 if there was no file any more; or -1. */
 static int swap_files(struct messages *m, const char *path, const char *next, const char *old, struct why *w)
@@ -309,6 +326,7 @@ static int swap_files(struct messages *m, const char *path, const char *next, co
 	    || ((kept = !link(path, old)) == 0 && errno != ENOENT) || rename(next, path)) {
 		why(w, "%s: %s", m->path, strerror(errno));
 	} else {
+		sync_name(path);
 		close(m->file);
 		m->file = fd;
 		m->saved = m->in_file = m->text.n;
@@ -357,7 +375,11 @@ int messages_save(struct messages *m, struct why *w)
 	if (io_write(m->file, m->text.p + m->saved, m->text.n - m->saved, w))
 		return why_in(w, m->path);
 	m->saved = m->in_file = m->text.n;
-	return fsync(m->file) && errno != EINVAL ? why(w, "%s: %s", m->path, strerror(errno)) : 0;
+	if (fsync(m->file) && errno != EINVAL)
+		return why(w, "%s: %s", m->path, strerror(errno));
+	if (!m->named++)
+		sync_name(m->path);
+	return 0;
 }
 
 void messages_close(struct messages *m)

@@ -21,6 +21,7 @@ struct messages {               /* starts as zeros, except text.limit and file *
 	const char *path;       /* borrowed */
 	int file;               /* -1: none */
 	int device;             /* the file is one: it keeps nothing that could be cut or replaced */
+	int named;              /* its name is on disk, too */
 	int keep;               /* it holds what text has no more: the next save keeps it beside the new one */
 	size_t in_file, saved;  /* bytes of the file; how many of them are still equal to text */
 };
