@@ -7,9 +7,8 @@
 #include "lib/base/quote.h"
 #include "lib/base/size.h"
 
-int after_add(struct after *a, const char *value, struct why *w)
+int after_add(struct after *a, const char *value, size_t n, struct why *w)
 {
-	size_t n = strlen(value);
 	char *text = malloc(n + 1);
 
 	if (!text)
@@ -23,6 +22,24 @@ int after_add(struct after *a, const char *value, struct why *w)
 	a->text[a->n] = text;
 	a->bytes[a->n++] = n;
 	a->longest = size_max(a->longest, n);
+	return 0;
+}
+
+int after_read(struct after *a, const char *grammar, size_t n, struct why *w)
+{
+	static const char mark[] = "# after: ";
+	const size_t length = sizeof mark - 1;
+	const char *end = grammar + n, *next;
+
+	for (; grammar < end && *grammar == '#'; grammar = next) {
+		const char *line = memchr(grammar, '\n', (size_t)(end - grammar));
+		size_t bytes = (size_t)((line ? line : end) - grammar);
+
+		next = line ? line + 1 : end;
+		if (bytes >= length && !memcmp(grammar, mark, length)
+		    && after_add(a, grammar + length, bytes - length, w))
+			return why_in(w, "# after");
+	}
 	return 0;
 }
 

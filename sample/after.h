@@ -1,4 +1,5 @@
-/* after: the texts of --grammar-after. A grammar that waits for one of them binds from its first byte on. */
+/* after: the texts of --grammar-after, and those that a grammar names. A grammar that waits for one of them binds from
+ * its first byte on. */
 #ifndef AFTER_H
 #define AFTER_H
 
@@ -14,8 +15,11 @@ struct after {                  /* starts as zeros */
 	size_t n, longest;
 };
 
-/* Adds an option's value, in which \n is a new line. */
-int after_add(struct after *a, const char *value, struct why *w);
+/* Adds the text value[n], in which \n is a new line. */
+int after_add(struct after *a, const char *value, size_t n, struct why *w);
+
+/* Adds those that a grammar names itself: the lines "# after: TEXT" among the comments that it begins with. */
+int after_read(struct after *a, const char *grammar, size_t n, struct why *w);
 void after_free(struct after *a);
 
 /* What a text ended with: its last bytes, as many as the longest of the texts that are waited for may need. */

@@ -39,7 +39,7 @@ struct constraint {
 	size_t n, room;
 };
 
-static struct grammar *parse_grammar(const struct grammar_source *source, const struct token_pieces *p, int *usage,
+static struct grammar *parse_grammar(struct grammar_source *source, const struct token_pieces *p, int *usage,
 	struct why *w)
 {
 	const char *given = source->value + utf8_mark(source->value, strlen(source->value));
@@ -50,8 +50,13 @@ static struct grammar *parse_grammar(const struct grammar_source *source, const 
 
 	if (source->is_file && slurp_text(source->value, &text, w))
 		goto out;
-	g = source->is_file ? grammar_parse_tokens(text.p ? text.p : "", text.n, &tokens, w)
-		: grammar_parse_tokens(given, strlen(given), &tokens, w);
+	if (!source->is_file && bytes_puts(&text, given)) {
+		why(w, "out of memory");
+		goto out;
+	}
+	errno = 0;
+	if (!after_read(&source->after, text.p ? text.p : "", text.n, w))
+		g = grammar_parse_tokens(text.p ? text.p : "", text.n, &tokens, w);
 	*usage = !g && errno != ENOMEM;
 	snprintf(name, sizeof name, "--%s", source->option);
 	if (!g)
@@ -61,7 +66,7 @@ out:
 	return g;
 }
 
-struct constraint *constraint_open(const struct grammar_source *source, const struct token_pieces *p, int *usage,
+struct constraint *constraint_open(struct grammar_source *source, const struct token_pieces *p, int *usage,
 	struct why *w)
 {
 	struct constraint *c = calloc(1, sizeof *c);

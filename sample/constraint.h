@@ -20,9 +20,9 @@ struct grammar_source {
 
 struct constraint;
 
-/* Parses the grammar, which may name tokens of p. NULL, and *usage says whether the text is at fault (or the file
- * cannot be read). */
-struct constraint *constraint_open(const struct grammar_source *source, const struct token_pieces *p, int *usage,
+/* Parses the grammar, which may name tokens of p, and adds the texts that it waits for itself to source->after. NULL,
+ * and *usage says whether the text is at fault (or the file cannot be read). */
+struct constraint *constraint_open(struct grammar_source *source, const struct token_pieces *p, int *usage,
 	struct why *w);
 void constraint_close(struct constraint *c);
 

@@ -206,7 +206,7 @@ static void take(struct option_parser *r, const struct opt *o)
 	case OPT_IGNORE_EOS: set->ignore_eos = 1; break;
 	case OPT_GRAMMAR: take_grammar(r, o); break;
 	case OPT_AFTER:
-		if (after_add(&set->grammar.after, c->value, &r->w))
+		if (after_add(&set->grammar.after, c->value, strlen(c->value), &r->w))
 			cli_usage(c, "--%s: %s", o->name, r->w.text);
 		break;
 	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
