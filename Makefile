@@ -65,8 +65,8 @@ PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template content draft marks shape
-ANSWER = answer call derive derive_call derive_values format known learn literals message pattern place samples tags \
-	tools
+ANSWER = answer call derive derive_call derive_values format known learn literals message pattern place rules \
+	rules_text rules_values samples tags tools
 JINJA = arith braces builtin_bytes builtin_encode builtin_global builtin_html builtin_items builtin_list \
 	builtin_number builtin_pprint builtin_str builtin_strftime builtin_text builtin_wrap builtins call dict env \
 	eval exec expr format jinja lex number parse percent spell text value
@@ -112,11 +112,12 @@ REFERENCE = reference_model reference_keys reference_families reference_math ref
 	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
 	reference_compressed reference_encoder
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
-HELPERS = mkmodel reference stream weave answer dribble under terminal
+HELPERS = mkmodel reference stream weave answer draw dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
-OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_parse fwd/main fwd/fwd_opts sample/schema detok/main \
-	detok/printer detok/filter detok/texts $(PEEK:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
-	tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid \
+OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_grammar tok/chat_parse fwd/main fwd/fwd_opts \
+	sample/schema detok/main detok/printer detok/filter detok/texts $(PEEK:%=detok/%) gen/feed gen/best \
+	tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
+	tests/quantise_few tests/quantise_grid \
 	tests/sampler_reference tests/oracle tests/mkschema tests/validator tests/batches $(REFERENCE:%=tests/%) \
 	tests/sha256
 
@@ -162,7 +163,8 @@ binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPE
 all: $(PROGRAMS:%=$(BIN)/%)
 
 $(BIN)/tok: $(TOK:%=$(OBJ)/tok/%.o) $(models_o) $(tok_o) $(lib_o)
-$(BIN)/chat: $(OBJ)/tok/chat.o $(OBJ)/tok/chat_parse.o $(OBJ)/lib/gguf/models.o $(answer_o) $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/chat: $(OBJ)/tok/chat.o $(OBJ)/tok/chat_grammar.o $(OBJ)/tok/chat_parse.o $(OBJ)/lib/gguf/models.o $(answer_o) \
+	$(schema_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(models_o) $(tok_o) $(lib_o)
 $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(OBJ)/lib/gguf/models.o $(fwd_o) $(pick_o) $(chat_o) $(tok_o) $(lib_o)
@@ -184,6 +186,7 @@ $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(REFERENCE:%=$(OBJ)/tests/%.o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
 $(BIN)/tests/answer: $(OBJ)/tests/answer.o $(lib_o)
 $(BIN)/tests/weave: $(OBJ)/tests/weave.o $(lib_o)
+$(BIN)/tests/draw: $(OBJ)/tests/draw.o $(OBJ)/tests/validator.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/tests/dribble: $(OBJ)/tests/dribble.o
 $(BIN)/tests/terminal: $(OBJ)/tests/terminal.o $(OBJ)/lib/term/width.o
 $(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)
@@ -217,7 +220,7 @@ $(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(kernels_o) $(pick_o) $(li
 $(BIN)/tests/avx512_test: $(OBJ)/tests/avx512_test.o $(lib_o)
 $(BIN)/tests/gguf_test: $(OBJ)/tests/gguf_test.o $(OBJ)/tests/mkgguf.o $(tok_o) $(lib_o)
 $(BIN)/tests/guessing_test: $(OBJ)/tests/guessing_test.o $(OBJ)/gen/guessing.o
-$(BIN)/tests/answer_test: $(OBJ)/tests/answer_test.o $(answer_o) $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/tests/answer_test: $(OBJ)/tests/answer_test.o $(answer_o) $(schema_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(OBJ)/tests/mkschema.o $(OBJ)/tests/validator.o $(schema_o) \

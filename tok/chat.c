@@ -1,6 +1,7 @@
 /* chat: renders messages as text with the model's chat template. The text is ready for tok --no-bos: the template has
  * placed the special tokens. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "lib/chat/chat_opts.h"
@@ -9,9 +10,12 @@
 #include "lib/base/out.h"
 #include "lib/base/slurp.h"
 #include "lib/gguf/models.h"
+#include "lib/grammar/grammar.h"
+#include "chat_grammar.h"
 #include "chat_parse.h"
 
-enum { NO_PROMPT = 1, CONTINUE, TEXT, NOW, PRINT_TEMPLATE, PARSE, MESSAGES, STREAM, SHOW };
+enum { NO_PROMPT = 1, CONTINUE, TEXT, NOW, PRINT_TEMPLATE, PARSE, MESSAGES, STREAM, SHOW, GRAMMAR,
+	CHOICE, ONE_CALL, SCHEMA, SCHEMA_FILE };
 
 static const struct opt opts[] = {
 	{ NO_PROMPT, "no-generation-prompt", NULL, "do not end with the start of an answer" },
@@ -21,18 +25,28 @@ static const struct opt opts[] = {
 		"the date that a template sees, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS (default: the clock)" },
 	{ PRINT_TEMPLATE, "print-template", NULL, "print the template and exit" },
 	{ PARSE, "parse", NULL, "the input is the text of the model's answer: print it as a message, in JSON" },
-	{ MESSAGES, "messages", "FILE", "with --parse: the messages that the answer is to" },
+	{ MESSAGES, "messages", "FILE", "with --parse, --grammar: the messages that the answer is to" },
 	{ STREAM, "stream", NULL, "with --parse: print parts of the message as they become certain, one per line" },
 	{ SHOW, "show", NULL, "with --parse: print how the model marks the parts of an answer, and exit" },
+	{ GRAMMAR, "grammar", NULL, "print a grammar of answers: reasoning, then calls or text" },
+	{ CHOICE, "tool-choice", "WHICH",
+		"with --grammar: auto (default), none, required, or the name of the tool to call" },
+	{ ONE_CALL, "no-parallel-tool-calls", NULL, "with --grammar: one call at most" },
+	{ SCHEMA, "json-schema", "SCHEMA", "with --grammar: the answer is JSON valid against this schema" },
+	{ SCHEMA_FILE, "json-schema-file", "FILE", "the same, from a file" },
 	{ 'v', "verbose", NULL, "say on stderr what the template refuses or leaves out, and what was done" },
 	{ 0 }
 };
 
 static const struct cli_rule rules[] = {
 	{ "template", .excludes = "template-name" },
-	{ "messages stream show", .requires = "parse" },
+	{ "stream show", .requires = "parse" },
+	{ "messages", .requires = "parse grammar" },
+	{ "tool-choice no-parallel-tool-calls json-schema json-schema-file", .requires = "grammar" },
 	{ "stream", .excludes = "show" },
-	{ "parse", .excludes = "continue no-generation-prompt text print-template" },
+	{ "json-schema", .excludes = "json-schema-file" },
+	{ "parse grammar", .excludes = "continue no-generation-prompt text print-template" },
+	{ "parse", .excludes = "grammar" },
 	{ 0 }
 };
 
@@ -49,8 +63,10 @@ struct chat_settings {
 	struct tm now;
 	const char *messages;
 	int dated, no_prompt, open, text, print, verbose;
-	int parse;
+	int parse, grammar;
 	enum chat_parse what;
+	struct rules_wish wish;         /* of the grammar */
+	struct bytes schema;
 };
 
 static void date(struct chat_settings *set)
@@ -73,6 +89,21 @@ static void date(struct chat_settings *set)
 	set->dated = 1;
 }
 
+static void take_choice(struct rules_wish *wish)
+{
+	wish->choice = !strcmp(c.value, "auto") ? RULES_AUTO : !strcmp(c.value, "none") ? RULES_NONE
+		: !strcmp(c.value, "required") ? RULES_REQUIRED : RULES_NAMED;
+	wish->name = c.value;
+}
+
+static void take_schema(struct chat_settings *set, int is_file)
+{
+	set->schema.limit = GRAMMAR_TEXT;
+	if (is_file ? slurp_text(c.value, &set->schema, &w) : bytes_puts(&set->schema, c.value))
+		cli_usage(&c, "%s", is_file ? w.text : "--json-schema: too long");
+	set->wish.schema = &set->schema;
+}
+
 static void options(struct chat_settings *set)
 {
 	struct chat_setup *s = &set->setup;
@@ -90,6 +121,10 @@ static void options(struct chat_settings *set)
 		case MESSAGES: set->messages = c.value; break;
 		case STREAM: set->what = PARSE_STREAM; break;
 		case SHOW: set->what = PARSE_SHOW; break;
+		case GRAMMAR: set->grammar = 1; break;
+		case CHOICE: take_choice(&set->wish); break;
+		case ONE_CALL: set->wish.one_call = 1; break;
+		case SCHEMA: case SCHEMA_FILE: take_schema(set, o->letter == SCHEMA_FILE); break;
 		case 'v': set->verbose = 1; break;
 		default:
 			if (chat_take(s, o, c.value, &w) < 0)
@@ -152,8 +187,8 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	if (chat_open(&chat, &set.setup, vocab, &w))
 		cli_die(&c, "%s", w.text);
-	if (!set.print && (!set.parse || set.messages))
-		add_messages(&chat, set.parse ? set.messages : "-", set.text);
+	if (!set.print && (!(set.parse || set.grammar) || set.messages))
+		add_messages(&chat, set.messages ? set.messages : "-", set.text);
 	if ((set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w))
 	    || (set.open && chat_continue(&chat, &w)))
 		cli_die(&c, "%s", w.text);
@@ -162,7 +197,10 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	chosen_why = w;
 	how.now = set.dated ? &set.now : NULL;
-	if (set.parse) {
+	if (set.grammar) {
+		if (chat_grammar(&chat, template.p, template.n, &how, vocab, &set.wish, &w))
+			cli_die(&c, "%s", w.text);
+	} else if (set.parse) {
 		if (chat_parse(&chat, template.p, template.n, &how, set.what, &w))
 			cli_die(&c, "%s", w.text);
 	} else if (!set.print && chat_render(&chat, template.p, template.n, &how, &text, &w))
@@ -172,6 +210,7 @@ int main(int argc, char **argv)
 	while (set.verbose && !set.print && (remark = chat_remark(&chat, &remarks)))
 		cli_warn(&c, "%s", remark);
 	print(set.print ? &template : &text);
+	bytes_free(&set.schema);
 	bytes_free(&text);
 	bytes_free(&template);
 	chat_end(&chat);

@@ -92,6 +92,7 @@ static void derive_members(struct derivation *d, struct call_format *call, struc
 	if (name.n)
 		call->arguments = derive_text(d, place_key(object.s, place_before(text, p->key, '{')));
 	call->id = id_key(d, object);
+	call->id_first = *call->id && samples_find(span_between(object.s, p->name), call->id);
 }
 
 /* What kind of call the sample has, and what is around its values; 0: none that is known. */

@@ -41,6 +41,7 @@ struct call_format {
 	int id_has_name;        /* the id is functions.NAME:NUMBER */
 	const char *section, *begin, *end, *between, *section_end;
 	const char *name, *arguments, *id;      /* CALL_MEMBERS: their keys; no name: it is the key of the arguments */
+	int id_first;                           /* the id comes before the name */
 	const char *key, *value_end;            /* CALL_TAGS: around the value, and */
 	const char *raw, *raw_end;              /* inside of that around some strings; */
 	const char *string;                     /* the PATTERN_TYPE of a string, in key; */

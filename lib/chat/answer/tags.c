@@ -249,7 +249,7 @@ static int read_member(struct answer *a, struct span s, const struct found *f)
 	if (key.n)
 		memcpy(a->key, key.s, key.n);
 	a->key_n = key.n;
-	a->types = with_type(a, f->place[PATTERN_TYPE], schema_types(schema_of(a)));
+	a->types = with_type(a, f->place[PATTERN_TYPE], value_types(schema_of(a)));
 	open = container(a, rest, &more);
 	if (more || (!open && !begin_value(a, rest, &how, &used)))
 		return 0;

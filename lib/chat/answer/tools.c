@@ -30,20 +30,50 @@ int tools_any(const struct json *variables)
 	return 0;
 }
 
-int tools_find(const struct json *variables, struct span name, const struct json **parameters)
+/* The schema of its arguments, or NULL. */
+static const struct json *parameters_of(const struct json *function)
+{
+	const struct json *parameters = json_get(function, "parameters");
+
+	return parameters ? parameters : json_get(function, "input_schema");
+}
+
+/* The first tool of that name: a function, or a string; NULL: none. */
+static const struct json *find(const struct json *variables, struct span name)
 {
 	const struct json *function, *called;
 
-	*parameters = NULL;
 	for (const struct json *v = variables->child; v; v = v->next)
 		for (const struct json *item = is_tools(v) ? v->child : NULL; item; item = item->next) {
 			function = function_of(item);
 			called = function ? json_get(function, "name") : item->type == JSON_STRING ? item : NULL;
-			if (!called || !span_equal((struct span){ called->s, called->n }, name))
+			if (called && span_equal((struct span){ called->s, called->n }, name))
+				return function ? function : item;
+		}
+	return NULL;
+}
+
+int tools_find(const struct json *variables, struct span name, const struct json **parameters)
+{
+	const struct json *tool = find(variables, name);
+
+	*parameters = parameters_of(tool);
+	return tool != NULL;
+}
+
+int tools_get(const struct json *variables, size_t i, struct span *name, const struct json **parameters)
+{
+	const struct json *function, *first;
+
+	for (const struct json *v = variables->child; v; v = v->next)
+		for (const struct json *item = is_tools(v) ? v->child : NULL; item; item = item->next) {
+			if (!(function = function_of(item)))
 				continue;
-			*parameters = json_get(function, "parameters");
-			if (!*parameters)
-				*parameters = json_get(function, "input_schema");
+			*name = (struct span){ json_get(function, "name")->s, json_get(function, "name")->n };
+			first = find(variables, *name);
+			if (first != function || i--)
+				continue;
+			*parameters = parameters_of(function);
 			return 1;
 		}
 	return 0;
@@ -125,7 +155,7 @@ static unsigned types_at(const struct json *schema, int depth)
 		: json_get(schema, "items") ? 1 << JSON_ARRAY : 0;
 }
 
-unsigned schema_types(const struct json *schema)
+unsigned value_types(const struct json *schema)
 {
 	return schema ? types_at(schema, 0) : 0;
 }

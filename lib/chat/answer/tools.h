@@ -11,12 +11,15 @@ int tools_any(const struct json *variables);
 /* Whether the tool is declared; sets *parameters to the schema of its arguments, or NULL. */
 int tools_find(const struct json *variables, struct span name, const struct json **parameters);
 
+/* Tool number i, of those with different names: its name and *parameters, as above. 0: there are no more. */
+int tools_get(const struct json *variables, size_t i, struct span *name, const struct json **parameters);
+
 /* The schema of a member of an object, or of the items of a list; NULL: none. schema may be NULL. */
 const struct json *schema_member(const struct json *schema, struct span key);
 const struct json *schema_items(const struct json *schema);
 
 /* The types that a schema admits, a sum of 1 << enum json_type where numbers are JSON_INT and JSON_FLOAT; 0: any. */
-unsigned schema_types(const struct json *schema);
+unsigned value_types(const struct json *schema);
 
 /* Appends the value that a model wrote as plain text, as JSON: of one of the types if it can be, else a string. */
 int value_put(struct span text, unsigned types, struct bytes *out);
