@@ -65,6 +65,7 @@ enum { OPERANDS = 5, ROUNDS = 1000 };
 	CALL(slli_epi16, INTS(_mm512_slli_epi16(INT(0), AT(4)[0] % 40))) \
 	CALL(srli_epi16, INTS(_mm512_srli_epi16(INT(0), AT(4)[0] % 40))) \
 	CALL(mask_srli_epi16, INTS(_mm512_mask_srli_epi16(INT(0), SCALAR(uint32_t), INT(1), AT(4)[0] % 40))) \
+	CALL(srai_epi32, INTS(_mm512_srai_epi32(INT(0), AT(4)[0] % 40))) \
 	CALL(slli_epi32, INTS(_mm512_slli_epi32(INT(0), AT(4)[0] % 40))) \
 	CALL(srli_epi32, INTS(_mm512_srli_epi32(INT(0), AT(4)[0] % 40))) \
 	CALL(permutexvar_ps, FLOATS(_mm512_permutexvar_ps(INT(0), FLOAT(1)))) \

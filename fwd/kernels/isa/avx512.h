@@ -238,6 +238,8 @@ INLINE void vd_sums_at(const i32x16 v[4], int top, __m512i at, int second, i32x1
 	sum[1] = _mm512_permutex2var_epi32(a, _mm512_add_epi32(at, _mm512_set1_epi32(second)), b);
 }
 
+static inline i32x16 vi_from_place(i32x16 sum, int place) { return _mm512_srai_epi32(sum, (unsigned)place); }
+
 INLINE void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2])
 {
 	vd_sums_at(v, top, _mm512_setr_epi32(0, 16, 8, 24, 2, 18, 10, 26, 1, 17, 9, 25, 3, 19, 11, 27), 4, sum);

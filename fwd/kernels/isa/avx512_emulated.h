@@ -152,6 +152,9 @@ EMULATED(__m512i) emulated_mask_srli_epi16(__m512i other, __mmask32 mask, __m512
 #undef _mm512_slli_epi32
 #define _mm512_slli_epi32 emulated_slli_epi32
 EMULATED_SHIFT(slli_epi32)
+#undef _mm512_srai_epi32
+#define _mm512_srai_epi32 emulated_srai_epi32
+EMULATED_SHIFT(srai_epi32)
 #undef _mm512_srli_epi32
 #define _mm512_srli_epi32 emulated_srli_epi32
 EMULATED_SHIFT(srli_epi32)

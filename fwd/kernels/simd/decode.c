@@ -38,6 +38,7 @@ INLINE struct unpacker unpacker_of_memory(struct unpacker u)
 	u.read_rows = NULL;
 	u.signs = 0;
 	u.four = u.four ? four_of_memory : NULL;
+	u.placed = NULL;
 	u.read_scales = scales_of_memory;
 	return u;
 }
@@ -83,27 +84,32 @@ INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size
 }
 
 #if !PAIRS      /* never called: no type has these orders */
+INLINE i32x16 vi_from_place(i32x16 sum, int place) { return sum; }
 INLINE void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
 #endif
 
 /* Like half_sums(), for codes in quarters, fields or groups. Types with codes in quarters have one scale a block: for
- * them sum[i][0] is over whole blocks and sum[i][1] is zero. */
+ * them sum[i][0] is over whole blocks and sum[i][1] is zero. With one column or plane, codes stay in their places
+ * and the sums are shifted instead: half as many shifts (Zen 4: 0.97 of the time; Intel: TQ2_0 0.9, Q2_K and
+ * Q3_K 0.97). With two, it would save none and take 1.03 of the time. */
 INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
-	int top = u.is_signed ? 255 : u.top;
+	int top = u.is_signed ? 255 : u.top, placed = u.placed && n == 1;
 
 	UNROLL
 	for (int c = 0; c < SPAN_VECTORS / 2; c++) {
 		b64 w[2];
 
-		u.four(p, c, w);
+		(placed ? u.placed : u.four)(p, c, w);
 		UNROLL
 		for (size_t i = 0; i < n; i++) {
 			const int8_t *q = x + i * SPAN + 128 * c;
 
 			v[i][c] = vd_dot_two(w[0], vb_load(q), w[1], vb_load(q + 64));
+			if (placed)
+				v[i][c] = vi_from_place(v[i][c], u.place[c]);
 			vd_fold_quarters(v[i], c);
 		}
 	}
@@ -315,16 +321,17 @@ enum { STREAM_MOST = 8192 };
 
 /* Rows of whole spans and one column. With a byte a weight or more, CPUs that have SYSTEM_ONE_STREAM read row after row
  * without prefetches (Zen 4: Q8_0 1.2 times as fast; types with fewer bits gain 3 to 8% with two threads, but lose up
- * to 20% with one). Overlapping takes registers: where they are few, codebooks alone gain. (Zen 4, in the cache: 4-bit
- * types 1.03 to 1.07 times as fast, TQ2_0 1.09, codebooks 1.0 to 1.03. AVX2: codebooks 1.01 to 1.06, with 16-bit
- * activations 1.02 to 1.15; others 0.93 to 1.0.) */
+ * to 20% with one). Spans of types that are slower to unpack than to read overlap. (Zen 4, from memory: TQ2_0 1.1 times
+ * as fast, Q2_K 1.08, Q2_0 and Q3_K 1.06, codebooks 1.03; types of four bits and more 0.87 to 1.0, although 1.03 to
+ * 1.07 in the cache. AVX2: 1.03 to 1.09, but with the sums of Q3_K, or of two planes unless it is a codebook, registers
+ * are too few.) */
 INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struct product_job *j)
 {
 	struct decode_shape stream = { 1, 1, 0 };
 
 	if (PLANES == 1 && u.bytes > SPAN && j->one_stream && j->w->cols <= STREAM_MOST)
 		return decode_in_turn(u, stream, j);
-	if (DOT_AT_ONCE && (!EIGHTS || u.read_rows))
+	if (DOT_AT_ONCE && PLANES <= u.overlap)
 		return decode_overlapped(u, s, j);
 	return decode_in_turn(u, s, j);
 }

@@ -30,8 +30,12 @@ struct unpacker {
 	 * PAIRS; in fields or groups with PAIRS; in eights with EIGHTS. Otherwise ORDER_PLAIN and NULL. */
 	enum order order;
 	void (*four)(const uint8_t *span, int four, b64 codes[2]);
+	/* The same with each four's codes in their places, times 1 << place, which saves shifts; or NULL. */
+	void (*placed)(const uint8_t *span, int four, b64 codes[2]);
+	int place[4];
 	void (*read_scales)(const uint8_t *span, struct scales *s);
 	size_t rows;            /* that decode.c multiplies side by side: two, or one if unpacking takes long */
+	size_t overlap;         /* most planes of activations with which its spans overlap in decode.c; 0: none */
 	/* Codebooks have these in place of codes(): a grid of either kind, and read_rows(), which comes first. row() is
 	 * the number, in the grid, of row i of the span. */
 	int signs;
@@ -109,8 +113,10 @@ INLINE void byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 #if PAIRS
 #include "unpack_pairs.h"
 #define IN_PAIRS(...) IN(__VA_ARGS__)
+#define IN_PLACES(name, ...) IN(FIELDS, fields, name), .placed = placed_##name, .place = { __VA_ARGS__ }
 #else
 #define IN_PAIRS(...)
+#define IN_PLACES(...)
 #endif
 
 /* ---- the unpackers ---- */
@@ -200,41 +206,45 @@ INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_
 			u.four(span, i / 2, &codes[i]);
 }
 
-#define UNPACKER(name, n_rows, ...) \
+/* The planes of overlapping spans, where registers are few. */
+enum { ONE_IF_FEW = EIGHTS ? 1 : 2, NONE_IF_FEW = EIGHTS ? 0 : 2 };
+
+#define UNPACKER(name, n_rows, planes, ...) \
 	static const struct unpacker unpack_##name = { \
 		.bytes = SPAN / BLOCK_##name * sizeof(struct name), \
 		.is_signed = SIGNED_##name, .offset = OFFSET_##name, .top = TOP_##name, \
 		.scales = SCALES_##name, .minima = MINIMA_##name, \
-		.read_scales = scales_##name, .rows = n_rows, __VA_ARGS__ \
+		.read_scales = scales_##name, .rows = n_rows, .overlap = planes, __VA_ARGS__ \
 	}
-UNPACKER(q4_0, 2, .codes = codes_q4_0, IN(QUARTERS, quarters, q4_0));
-UNPACKER(q4_1, 2, .codes = codes_q4_1, IN(QUARTERS, quarters, q4_1));
-UNPACKER(q5_0, 2, .codes = codes_q5_0, IN_PAIRS(QUARTERS, quarters, q5_0));
-UNPACKER(q5_1, 2, .codes = codes_q5_1, IN_PAIRS(QUARTERS, quarters, q5_1));
-UNPACKER(q8_0, 2, .codes = codes_q8_0, IN_PAIRS(FIELDS, fields, q8_0));
-UNPACKER(q2_k, 1, .codes = codes_q2_k, IN_EIGHTS(q2_k) IN_PAIRS(FIELDS, fields, q2_k));
-UNPACKER(q3_k, 2, .codes = codes_q3_k, IN_PAIRS(FIELDS, fields, q3_k));
-UNPACKER(q4_k, 2, .codes = codes_q4_k, IN(QUARTERS, quarters, q4_k));
-UNPACKER(q5_k, 2, .codes = codes_q5_k, IN_PAIRS(QUARTERS, quarters, q5_k));
-UNPACKER(q6_k, 2, .codes = codes_q6_k);
-UNPACKER(iq4_nl, 2, .codes = codes_iq4_nl, IN_EIGHTS(iq4_nl) IN_PAIRS(QUARTERS, quarters, iq4_nl));
-UNPACKER(iq4_xs, 2, .codes = codes_iq4_xs, IN_EIGHTS(iq4_xs) IN_PAIRS(QUARTERS, quarters, iq4_xs));
-UNPACKER(iq2_xxs, 1, .grid = grids.iq2_xxs, .read_rows = rows_iq2_xxs, .row = row_iq2_xxs, .signs = 1);
-UNPACKER(iq2_xs, 1, .grid = grids.iq2_xs, .read_rows = rows_iq2_xs, .row = row_of_index, .signs = 1);
-UNPACKER(iq2_s, 1, .grid = grids.iq2_s, .read_rows = rows_iq2_s, .row = row_of_index, .signs = 1);
-UNPACKER(iq3_xxs, 1, .grid_of_fours = grids.iq3_xxs, .read_rows = rows_iq3_xxs, .row = row_iq3_xxs, .signs = 1);
-UNPACKER(iq3_s, 1, .grid_of_fours = grids.iq3_s, .read_rows = rows_iq3_s, .row = row_of_index, .signs = 1);
-UNPACKER(iq1_s, 1, .grid = grids.iq1, .read_rows = rows_iq1_s, .row = row_of_index, .signs = 0);
-UNPACKER(iq1_m, 1, .grid = grids.iq1, .read_rows = rows_iq1_m, .row = row_of_index, .signs = 0);
-UNPACKER(tq1_0, 2, .codes = codes_tq1_0);
-UNPACKER(tq2_0, 2, .codes = codes_tq2_0, IN_EIGHTS(tq2_0) IN_PAIRS(FIELDS, fields, tq2_0));
-UNPACKER(mxfp4, 2, .codes = codes_mxfp4, IN_EIGHTS(mxfp4) IN_PAIRS(QUARTERS, quarters, mxfp4));
-UNPACKER(nvfp4, 2, .codes = codes_nvfp4, IN_EIGHTS(nvfp4) IN_PAIRS(GROUPS, groups, nvfp4));
-UNPACKER(q1_0, 2, .codes = codes_q1_0, IN_EIGHTS(q1_0));
-UNPACKER(q2_0, 2, .codes = codes_q2_0, IN_EIGHTS(q2_0));
+UNPACKER(q4_0, 2, 0, .codes = codes_q4_0, IN(QUARTERS, quarters, q4_0));
+UNPACKER(q4_1, 2, 0, .codes = codes_q4_1, IN(QUARTERS, quarters, q4_1));
+UNPACKER(q5_0, 2, 0, .codes = codes_q5_0, IN_PAIRS(QUARTERS, quarters, q5_0));
+UNPACKER(q5_1, 2, 0, .codes = codes_q5_1, IN_PAIRS(QUARTERS, quarters, q5_1));
+UNPACKER(q8_0, 2, 0, .codes = codes_q8_0, IN_PAIRS(FIELDS, fields, q8_0));
+UNPACKER(q2_k, 1, ONE_IF_FEW, .codes = codes_q2_k, IN_EIGHTS(q2_k) IN_PLACES(q2_k, 0, 2, 4, 6));
+UNPACKER(q3_k, 2, NONE_IF_FEW, .codes = codes_q3_k, IN_PLACES(q3_k, 0, 0, 4, 4));
+UNPACKER(q4_k, 2, 0, .codes = codes_q4_k, IN(QUARTERS, quarters, q4_k));
+UNPACKER(q5_k, 2, 0, .codes = codes_q5_k, IN_PAIRS(QUARTERS, quarters, q5_k));
+UNPACKER(q6_k, 2, 0, .codes = codes_q6_k);
+UNPACKER(iq4_nl, 2, 0, .codes = codes_iq4_nl, IN_EIGHTS(iq4_nl) IN_PAIRS(QUARTERS, quarters, iq4_nl));
+UNPACKER(iq4_xs, 2, 0, .codes = codes_iq4_xs, IN_EIGHTS(iq4_xs) IN_PAIRS(QUARTERS, quarters, iq4_xs));
+UNPACKER(iq2_xxs, 1, 2, .grid = grids.iq2_xxs, .read_rows = rows_iq2_xxs, .row = row_iq2_xxs, .signs = 1);
+UNPACKER(iq2_xs, 1, 2, .grid = grids.iq2_xs, .read_rows = rows_iq2_xs, .row = row_of_index, .signs = 1);
+UNPACKER(iq2_s, 1, 2, .grid = grids.iq2_s, .read_rows = rows_iq2_s, .row = row_of_index, .signs = 1);
+UNPACKER(iq3_xxs, 1, 2, .grid_of_fours = grids.iq3_xxs, .read_rows = rows_iq3_xxs, .row = row_iq3_xxs, .signs = 1);
+UNPACKER(iq3_s, 1, 2, .grid_of_fours = grids.iq3_s, .read_rows = rows_iq3_s, .row = row_of_index, .signs = 1);
+UNPACKER(iq1_s, 1, 2, .grid = grids.iq1, .read_rows = rows_iq1_s, .row = row_of_index, .signs = 0);
+UNPACKER(iq1_m, 1, 2, .grid = grids.iq1, .read_rows = rows_iq1_m, .row = row_of_index, .signs = 0);
+UNPACKER(tq1_0, 2, ONE_IF_FEW, .codes = codes_tq1_0);
+UNPACKER(tq2_0, 2, ONE_IF_FEW, .codes = codes_tq2_0, IN_EIGHTS(tq2_0) IN_PLACES(tq2_0, 0, 2, 4, 6));
+UNPACKER(mxfp4, 2, 0, .codes = codes_mxfp4, IN_EIGHTS(mxfp4) IN_PAIRS(QUARTERS, quarters, mxfp4));
+UNPACKER(nvfp4, 2, 0, .codes = codes_nvfp4, IN_EIGHTS(nvfp4) IN_PAIRS(GROUPS, groups, nvfp4));
+UNPACKER(q1_0, 2, ONE_IF_FEW, .codes = codes_q1_0, IN_EIGHTS(q1_0));
+UNPACKER(q2_0, 2, ONE_IF_FEW, .codes = codes_q2_0, IN_EIGHTS(q2_0));
 #undef UNPACKER
 #undef IN
 #undef IN_EIGHTS
 #undef IN_PAIRS
+#undef IN_PLACES
 
 #endif

@@ -67,28 +67,42 @@ INLINE void quarters_q5_k(const uint8_t *span, int four, b64 codes[2])
 }
 
 /* Bytes hold the codes of four blocks, two bits each: those of blocks 0 to 3, then of blocks 4 to 7. They are shifted
- * right. */
-INLINE void fields_of(const uint8_t *qs, const uint8_t *qs2, int right, b64 codes[2])
+ * right and masked. */
+INLINE void fields_of(const uint8_t *qs, const uint8_t *qs2, int right, int mask, b64 codes[2])
 {
 	b64 v = vb_load(qs), w = vb_load(qs2);
 
 	vb_zip_halves(&v, &w);
-	codes[0] = vb_shr(v, right, 3);
-	codes[1] = vb_shr(w, right, 3);
+	codes[0] = vb_shr(v, right, mask);
+	codes[1] = vb_shr(w, right, mask);
 }
 
 INLINE void fields_q2_k(const uint8_t *span, int four, b64 codes[2])
 {
 	const struct q2_k *b = (const struct q2_k *)span;
 
-	fields_of(b[0].qs, b[1].qs, 2 * four, codes);
+	fields_of(b[0].qs, b[1].qs, 2 * four, 3, codes);
+}
+
+INLINE void placed_q2_k(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct q2_k *b = (const struct q2_k *)span;
+
+	fields_of(b[0].qs, b[1].qs, 0, 3 << 2 * four, codes);
 }
 
 INLINE void fields_tq2_0(const uint8_t *span, int four, b64 codes[2])
 {
 	const struct tq2_0 *b = (const struct tq2_0 *)span;
 
-	fields_of(b[0].qs, b[1].qs, 2 * four, codes);
+	fields_of(b[0].qs, b[1].qs, 2 * four, 3, codes);
+}
+
+INLINE void placed_tq2_0(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct tq2_0 *b = (const struct tq2_0 *)span;
+
+	fields_of(b[0].qs, b[1].qs, 0, 3 << 2 * four, codes);
 }
 
 /* The third bits are four bits of a byte. Codes become nibbles: of blocks 0 and 2, then of 1 and 3. */
@@ -114,6 +128,15 @@ INLINE void fields_q3_k(const uint8_t *span, int four, b64 codes[2])
 	nibbles_q3_k(span, four % 2, codes);
 	codes[0] = vb_shr(codes[0], four / 2 * 4, 15);
 	codes[1] = vb_shr(codes[1], four / 2 * 4, 15);
+}
+
+INLINE void placed_q3_k(const uint8_t *span, int four, b64 codes[2])
+{
+	int mask = 15 << four / 2 * 4;
+
+	nibbles_q3_k(span, four % 2, codes);
+	codes[0] = vb_shr(codes[0], 0, mask);
+	codes[1] = vb_shr(codes[1], 0, mask);
 }
 
 /* Not plain, so that the products of two vectors are added at once, before any tree. */

@@ -232,6 +232,7 @@ static inline b64 vb_quarter_fields(const void *p, int a, int mask);
 /* v: the first halves of v's quarters and of w's in turn; w: the second halves. A quarter is sixteen bytes. */
 static inline void vb_zip_halves(b64 *v, b64 *w);
 
+static inline i32x16 vi_from_place(i32x16 sum, int place);      /* sum / 2^place; sum is a multiple of 2^place */
 /* From the products of a span in fields or in groups, sum[2]: over the first and the second halves of blocks, in lane
  * order. */
 static inline void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2]);
