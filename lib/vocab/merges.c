@@ -12,36 +12,40 @@
 #include "unicode.h"
 
 struct filter {
-	uint64_t *words;        /* [mask + 1]; a text sets three bits of one */
+	uint64_t *words;        /* [mask + 1]; a text sets two bits of one */
 	uint64_t mask;
 };
 
-static inline uint64_t bits_of(uint64_t h)
+/* s[n], n > 0, is in the file, or 8 bytes into other memory. Most tokens and halves have at most 8 bytes. */
+static inline uint64_t hash_of(const char *s, size_t n)
 {
-	return (uint64_t)1 << (h & 63) | (uint64_t)1 << (h >> 6 & 63) | (uint64_t)1 << (h >> 12 & 63);
+	static const uint64_t last[] = { 0, UINT64_MAX << 56, UINT64_MAX << 48, UINT64_MAX << 40, UINT64_MAX << 32,
+		UINT64_MAX << 24, UINT64_MAX << 16, UINT64_MAX << 8, UINT64_MAX };
+	uint64_t text;
+
+	if (n > 8)
+		return hash_text_inside(s, n);
+	text = le64(s + n - 8) & last[n];
+	return hash_add(n, text << 32 | text >> 32);    /* low bits reach more of a product than high ones */
 }
 
 static inline uint64_t *word_of(const struct filter *f, uint64_t h)
 {
-	return &f->words[h >> 18 & f->mask];
+	return &f->words[h >> 12 & f->mask];
 }
 
-/* s[n], n > 0, is in the file, or 8 bytes into other memory. */
 static inline void add(struct filter *f, const char *s, size_t n)
 {
-	uint64_t h = hash_text_inside(s, n);
+	uint64_t h = hash_of(s, n);
 
-	*word_of(f, h) |= bits_of(h);
-}
-
-static inline int has(const struct filter *f, uint64_t h)
-{
-	return !(bits_of(h) & ~*word_of(f, h));
+	*word_of(f, h) |= (uint64_t)1 << (h & 63) | (uint64_t)1 << (h >> 6 & 63);
 }
 
 static inline int knows(const struct filter *f, struct gguf_string half)
 {
-	return has(f, hash_text_inside(half.s, half.n)) || unicode_length((unsigned char)*half.s) >= half.n;
+	uint64_t h = hash_of(half.s, half.n), word = *word_of(f, h);
+
+	return (word >> (h & 63) & word >> (h >> 6 & 63) & 1) || unicode_length((unsigned char)*half.s) >= half.n;
 }
 
 /* The high bit of the first byte of w that is a space, perhaps with bits of bytes after it; 0 if there is none. */
@@ -53,20 +57,16 @@ static inline uint64_t spaces(uint64_t w)
 	return (w - ones) & ~w & ones << 7;
 }
 
-/* Divides a merge at its first space after the first byte. -1 if there is none before the last byte. A space among the
- * first 17 bytes, and most are, is found without a branch. end: of the file. */
+/* Divides a merge at its first space after the first byte. -1 if there is none before the last byte. Most first halves
+ * have at most 8 bytes. end: of the file. */
 static inline int halve(struct gguf_string merge, const unsigned char *end, struct gguf_string half[2])
 {
-	const unsigned char *s = (const unsigned char *)merge.s, *space = NULL;
-	uint64_t near, far;
+	const unsigned char *s = (const unsigned char *)merge.s, *space;
+	uint64_t near = end - s > 8 ? spaces(le64(s + 1)) : 0;
 
-	if (end - s > 16) {
-		near = spaces(le64(s + 1));
-		far = spaces(le64(s + 9));
-		if (near | far)
-			space = s + (near ? 1 : 9) + (size_t)__builtin_ctzll(near ? near : far) / 8;
-	}
-	if (!space)
+	if (near)
+		space = s + 1 + (size_t)__builtin_ctzll(near) / 8;
+	else
 		space = merge.n < 3 ? NULL : memchr(s + 1, ' ', merge.n - 2);
 	if (!space || (size_t)(space - s) + 1 >= merge.n)
 		return -1;
@@ -77,9 +77,9 @@ static inline int halve(struct gguf_string merge, const unsigned char *end, stru
 
 static int add_tokens(struct filter *f, const struct names *tokens, struct why *w)
 {
-	uint64_t words = 1;
+	uint64_t words = 1024;
 
-	while (words < tokens->n / 4)
+	while (words < tokens->n / 3)
 		words *= 2;
 	f->mask = words - 1;
 	f->words = calloc(words, sizeof *f->words);

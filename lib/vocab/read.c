@@ -188,11 +188,6 @@ int vocab_supported(const struct gguf *g, struct why *w)
 
 int vocab_read(struct vocab *v, struct why *w)
 {
-	if (read_kind(v, w) || read_tokens(v, w) || read_types(v, w) || keys_check(v, w) || read_names(v, w)
-	    || read_rules(v, w) || read_scores(v, w) || merges_read(v, w) || known_read(v, w))
-		return -1;
-	v->card.n_vocab = (int32_t)v->tokens.n;
-	v->card.bos = v->rules.bos;
-	v->card.vocab = gguf_vocab_fingerprint(v->g);
-	return 0;
+	return read_kind(v, w) || read_tokens(v, w) || read_types(v, w) || keys_check(v, w) || read_names(v, w)
+		|| read_rules(v, w) || read_scores(v, w) || merges_read(v, w) ? -1 : 0;
 }

@@ -50,6 +50,15 @@ static int open_encoder(struct vocab *v, struct why *w)
 	return v->kind->open ? v->kind->open(v, w) : 0;
 }
 
+/* What vocab_check() leaves out: the card, and the types of tokens that are known by their text. */
+static int open_card(struct vocab *v, struct why *w)
+{
+	v->card.n_vocab = (int32_t)v->tokens.n;
+	v->card.bos = v->rules.bos;
+	v->card.vocab = gguf_vocab_fingerprint(v->g);
+	return known_read(v, w);
+}
+
 struct vocab *vocab_open(const struct gguf *g, int need, struct why *w)
 {
 	struct vocab *v = calloc(1, sizeof *v);
@@ -59,7 +68,7 @@ struct vocab *vocab_open(const struct gguf *g, int need, struct why *w)
 		return NULL;
 	}
 	v->g = g;
-	if (vocab_read(v, w) || (need == VOCAB_ENCODE && open_encoder(v, w))) {
+	if (vocab_read(v, w) || open_card(v, w) || (need == VOCAB_ENCODE && open_encoder(v, w))) {
 		why_in(w, g->path);
 		vocab_close(v);
 		return NULL;
