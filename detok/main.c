@@ -50,7 +50,7 @@ static const struct cli_rule rules[] = {
 static struct cli c = { .program = "detok", .synopsis = "[options] MODEL < ids > text", .purpose = "ids to text",
 	.opts = opts, .rules = rules,
 	.examples = "  echo hi | tok m.gguf | detok m.gguf\n"
-		"  ... | sample | tee f | detok --stop '\\\\n' m.gguf\n"
+		"  ... | sample | tee f | detok --stop '\\n' m.gguf\n"
 		"  ... | sample --turns | detok --lines m.gguf\n" };
 static struct why w;
 

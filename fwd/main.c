@@ -101,6 +101,8 @@ static void open_all(void)
 	const struct model_setup setup = { set.override, set.ignores_unknown, &missing };
 	struct model *m = model_open(models_path(c.argv[0], &w), &setup, &w);
 
+	if (m && (set.engine.first >= m->n_layer || set.engine.end > m->n_layer))
+		cli_usage(&c, "--layers: %s has layers 0 to %zu", c.argv[0], m->n_layer - 1);
 	if (m && diffusion_of(m)->on && (set.score || set.chain.chunk))
 		cli_die(&c, "%s: a diffusion model: not with --%s", c.argv[0], set.score ? "score" : "chain");
 	if (!m || engine_open(&e, m, &set.engine, &w) < 0)

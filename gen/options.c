@@ -126,6 +126,7 @@ const struct cli_rule option_rules[] = {
 
 const struct opt ask_opts[] = {
 	{ .help = "Question and answer" },
+	{ 'p', "prompt", "TEXT", "the question; the same as operands" },
 	{ 'f', "file", "FILE", "a document that follows the question (default: stdin, unless it is a terminal)" },
 	{ NO_STDIN, "no-stdin", NULL, "there is no document; for loops that read their own stdin" },
 	{ 'n', "n-predict", "N", "cut the answer after N tokens (default: -1: not before the context is full)" },
@@ -412,8 +413,10 @@ static void make_question(struct request *q, const struct cli *c)
 	struct why w;
 	int failed = 0;
 
+	if (q->prompt)
+		failed = bytes_puts(&text, q->prompt);
 	for (int i = 0; i < c->argc; i++)
-		failed |= (i && bytes_puts(&text, " ")) || bytes_puts(&text, c->argv[i]);
+		failed |= (text.n && bytes_puts(&text, " ")) || bytes_puts(&text, c->argv[i]);
 	n = text.n;
 	if (document && n)
 		failed |= bytes_puts(&text, "\n\n");
@@ -439,6 +442,17 @@ static int names_template(const struct request *q)
 	return 0;
 }
 
+/* Operands are words of the question; one that is a file is probably meant as the document. */
+static void refuse_files(const struct cli *c)
+{
+	struct stat st;
+
+	for (int i = 0; c->argc > 1 && i < c->argc; i++)
+		if (!stat(c->argv[i], &st) && S_ISREG(st.st_mode))
+			cli_usage(c, "%s is a file: -f %s makes it the document; in a question, quote all of it",
+				c->argv[i], c->argv[i]);
+}
+
 void options_ask(struct request *q, struct cli *c)
 {
 	const char *argv0 = c->argv[0];
@@ -447,6 +461,7 @@ void options_ask(struct request *q, struct cli *c)
 	q->answer = 1;
 	if (c->argc == 1)
 		refuse_command(c);
+	refuse_files(c);
 	if (q->constraint && !q->no_stdin && (!q->file || slurp_is_stdin(q->file)))
 		cli_usage(c, "--%s: standard input holds the document", q->constraint);
 	make_question(q, c);

@@ -53,6 +53,8 @@ static const struct cli_rule rules[] = {
 static struct cli c = { .program = "chat", .synopsis = "[options] MODEL < messages > text",
 	.purpose = "messages to text, by the model's chat template",
 	.opts = opts, .more = { chat_opts }, .rules = rules,
+	.common = "no-generation-prompt continue text print-template parse messages stream grammar tool-choice "
+		"json-schema-file system tools set template",
 	.examples = "  echo '{\"role\": \"user\", \"content\": \"hi\"}' | chat m.gguf\n"
 		"  chat --tools tools.json m.gguf < messages | tok --no-bos m.gguf | ...\n"
 		"  chat --parse --messages messages m.gguf < answer\n" };
