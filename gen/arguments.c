@@ -115,6 +115,15 @@ static const struct kind {
 	[KV] = { "kv", "kv", NULL, NULL, 0 }
 };
 
+/* In a conversation, the schema is of what follows the reasoning. */
+static const struct kind answers = { "chat --grammar", "chat",
+	"json-schema json-schema-file schema=--json-schema-file", chat_opts, 1 };
+
+static const struct kind *kind_of(const struct request *q, enum stage_number stage)
+{
+	return stage == SCHEMA && q->conversation ? &answers : &kinds[stage];
+}
+
 static int wanted(const struct request *q, enum stage_number stage)
 {
 	switch (stage) {
@@ -138,10 +147,11 @@ static void add_own(struct command *c, enum stage_number stage)
 	int terminal = isatty(STDOUT_FILENO);
 
 	switch (stage) {
-	case SCHEMA:
-		add_if(c, q->lenient, "--lenient", NULL);
-		break;
-	case CHAT:
+	case SCHEMA: case CHAT:
+		add_if(c, stage == SCHEMA && q->conversation, "--grammar", NULL);
+		add_if(c, stage == SCHEMA && q->lenient, "--lenient", NULL);
+		if (!q->conversation)
+			break;
 		/* what templates call it */
 		add_if(c, q->think < 0, "--set", "enable_thinking=false");
 		add_if(c, q->think < 0, "--set", "thinking=false");
@@ -216,8 +226,9 @@ static int is_passed(const struct request *q, enum stage_number stage, const cha
 /* Adds an option of the command line if the stage gets it. */
 static void add_given(struct command *c, enum stage_number stage, const struct cli_given *given)
 {
-	const struct opt *all = kinds[stage].all;
-	const char *name = given->o->name, *word = kinds[stage].options;
+	const struct kind *kind = kind_of(c->q, stage);
+	const struct opt *all = kind->all;
+	const char *name = given->o->name, *word = kind->options;
 	size_t n = strlen(name);
 
 	while (word && (strcspn(word, " =") != n || memcmp(word, name, n)))
@@ -239,12 +250,13 @@ static void add_given(struct command *c, enum stage_number stage, const struct c
 static void assemble(struct command *c, enum stage_number stage, const char *argv0)
 {
 	const struct request *q = c->q;
+	const struct kind *kind = kind_of(q, stage);
 
-	add(c, find_program(argv0, q->program, kinds[stage].program));
+	add(c, find_program(argv0, q->program, kind->program));
 	add_own(c, stage);
 	for (size_t i = 0; i < q->n_given; i++)
 		add_given(c, stage, &q->given[i]);
-	if (kinds[stage].model)
+	if (kind->model)
 		add_operand(c, q->model);
 	if (stage == TOK && q->lines)
 		add_operand(c, q->lines);
@@ -273,8 +285,8 @@ int arguments(struct request *q, const char *argv0, struct why *w)
 	for (int i = 0; i < STAGES; i++) {
 		struct command c = { q, &q->stage[i], 0, w };
 
-		c.stage->name = kinds[i].name;
-		c.stage->program = kinds[i].program;
+		c.stage->name = kind_of(q, (enum stage_number)i)->name;
+		c.stage->program = kind_of(q, (enum stage_number)i)->program;
 		if (!c.stage->shell && wanted(q, (enum stage_number)i))
 			assemble(&c, (enum stage_number)i, argv0);
 		if (c.failed)

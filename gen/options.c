@@ -467,7 +467,7 @@ void options_ask(struct request *q, struct cli *c)
 	make_question(q, c);
 	find_its_model(q, c, argv0, SHIPPED_CHAT);
 	q->conversation = q->once = names_template(q) || has_template(q->model);
-	/* a grammar binds from the first token on */
+	/* with a grammar the answer comes at once; that of a schema has a place for reasoning, if it is asked for */
 	if (q->grammar && !q->think)
 		q->think = -1;
 	if (!q->conversation && q->templated)

@@ -15,7 +15,7 @@
 #include "chat_parse.h"
 
 enum { NO_PROMPT = 1, CONTINUE, TEXT, NOW, PRINT_TEMPLATE, PARSE, MESSAGES, STREAM, SHOW, GRAMMAR,
-	CHOICE, ONE_CALL, SCHEMA, SCHEMA_FILE };
+	CHOICE, ONE_CALL, SCHEMA, SCHEMA_FILE, LENIENT };
 
 static const struct opt opts[] = {
 	{ NO_PROMPT, "no-generation-prompt", NULL, "do not end with the start of an answer" },
@@ -34,6 +34,7 @@ static const struct opt opts[] = {
 	{ ONE_CALL, "no-parallel-tool-calls", NULL, "with --grammar: one call at most" },
 	{ SCHEMA, "json-schema", "SCHEMA", "with --grammar: the answer is JSON valid against this schema" },
 	{ SCHEMA_FILE, "json-schema-file", "FILE", "the same, from a file" },
+	{ LENIENT, "lenient", NULL, "with --grammar: leave out of schemas what cannot be enforced, with warnings" },
 	{ 'v', "verbose", NULL, "say on stderr what the template refuses or leaves out, and what was done" },
 	{ 0 }
 };
@@ -42,7 +43,7 @@ static const struct cli_rule rules[] = {
 	{ "template", .excludes = "template-name" },
 	{ "stream show", .requires = "parse" },
 	{ "messages", .requires = "parse grammar" },
-	{ "tool-choice no-parallel-tool-calls json-schema json-schema-file", .requires = "grammar" },
+	{ "tool-choice no-parallel-tool-calls json-schema json-schema-file lenient", .requires = "grammar" },
 	{ "stream", .excludes = "show" },
 	{ "json-schema", .excludes = "json-schema-file" },
 	{ "parse grammar", .excludes = "continue no-generation-prompt text print-template" },
@@ -68,7 +69,7 @@ struct chat_settings {
 	int parse, grammar;
 	enum chat_parse what;
 	struct rules_wish wish;         /* of the grammar */
-	struct bytes schema;
+	struct bytes schema, left_out;
 };
 
 static void date(struct chat_settings *set)
@@ -126,12 +127,14 @@ static void options(struct chat_settings *set)
 		case GRAMMAR: set->grammar = 1; break;
 		case CHOICE: take_choice(&set->wish); break;
 		case ONE_CALL: set->wish.one_call = 1; break;
+		case LENIENT: set->wish.left_out = &set->left_out; break;
 		case SCHEMA: case SCHEMA_FILE: take_schema(set, o->letter == SCHEMA_FILE); break;
 		case 'v': set->verbose = 1; break;
 		default:
 			if (chat_take(s, o, c.value, &w) < 0)
 				cli_usage(&c, "%s", w.text);
 		}
+	set->left_out.limit = GRAMMAR_TEXT;
 	input = set->parse ? "answer" : "messages";
 	if (!set->print && s->tools && slurp_is_stdin(s->tools))
 		cli_usage(&c, "--tools: standard input holds the %s", input);
@@ -160,6 +163,17 @@ static void add_messages(struct chat *chat, const char *name, int as_text)
 	if (failed)
 		cli_die(&c, "%s: %s", slurp_is_stdin(name) ? "standard input" : name, w.text);
 	bytes_free(&in);
+}
+
+/* A line for each part of schemas that the grammar does without. */
+static void warn_left_out(const struct bytes *lines)
+{
+	for (size_t at = 0; at < lines->n; at++) {
+		int n = (int)strcspn(lines->p + at, "\n");
+
+		cli_warn(&c, "%.*s: left out", n, lines->p + at);
+		at += (size_t)n;
+	}
 }
 
 static void print(const struct bytes *b)
@@ -202,6 +216,7 @@ int main(int argc, char **argv)
 	if (set.grammar) {
 		if (chat_grammar(&chat, template.p, template.n, &how, vocab, &set.wish, &w))
 			cli_die(&c, "%s", w.text);
+		warn_left_out(&set.left_out);
 	} else if (set.parse) {
 		if (chat_parse(&chat, template.p, template.n, &how, set.what, &w))
 			cli_die(&c, "%s", w.text);
@@ -213,6 +228,7 @@ int main(int argc, char **argv)
 		cli_warn(&c, "%s", remark);
 	print(set.print ? &template : &text);
 	bytes_free(&set.schema);
+	bytes_free(&set.left_out);
 	bytes_free(&text);
 	bytes_free(&template);
 	chat_end(&chat);

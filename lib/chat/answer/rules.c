@@ -8,7 +8,7 @@
 
 enum { RULES_MEMORY = 64 << 20, MARK = 3 /* bytes of the shortest text that begins a call */ };
 
-static const char gap[] = "gap ::= [ \\n]{0,4}\n";
+static const char gap[] = "gap ::= | \" \" | \"\\n\" [ \\t]{0,20}\n";
 
 /* A format of calls as it is written from some byte of its section and begin on. */
 struct opening {
@@ -432,8 +432,8 @@ static void put_root(struct writing *g, int calls, int content)
 int rules_write(const struct format *f, const struct json *variables, const struct bytes *prompt,
 	const struct vocab *v, const struct rules_wish *wish, struct bytes *out, struct why *w)
 {
-	struct writing g = { .r = { .out = out, .arena.limit = RULES_MEMORY, .w = w }, .format = f,
-		.variables = variables, .prompt = prompt, .wish = wish, .start.limit = out->limit,
+	struct writing g = { .r = { .out = out, .arena.limit = RULES_MEMORY, .left_out = wish->left_out, .w = w },
+		.format = f, .variables = variables, .prompt = prompt, .wish = wish, .start.limit = out->limit,
 		.calls.limit = out->limit };
 	int failed = rules_find_control(&g.r, v) || find_openings(&g) || check(&g), waiting = waits(&g);
 	int calls = wish->choice != RULES_NONE && tools_any(variables);

@@ -22,6 +22,7 @@ struct rules_wish {             /* borrowed */
 	const char *name;       /* RULES_NAMED */
 	int one_call;           /* no more than that */
 	const struct bytes *schema;     /* JSON text: the content must be valid against it; NULL: any text */
+	struct bytes *left_out; /* NULL, or gets a line for each part of a schema that cannot be expressed */
 };
 
 /* Appends the grammar to *out, up to its limit. It begins with the lines "# after: TEXT" of a grammar that waits, for

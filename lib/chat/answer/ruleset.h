@@ -19,6 +19,7 @@ struct ruleset {
 	size_t n_control;
 	struct card card;
 	unsigned names;         /* number of rules named so far */
+	struct bytes *left_out; /* as in struct rules_wish */
 	struct why *w;
 	int failed;             /* w says why */
 };
