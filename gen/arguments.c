@@ -194,7 +194,7 @@ static void add_own(struct command *c, enum stage_number stage)
 		add_if(c, q->conversation, "--marks", NULL);
 		add_if(c, q->listed, "--lines", q->json ? "--json" : "--ordered");
 		add_if(c, !q->listed && (several(q) || q->filtered), "--turns", NULL);
-		add_if(c, !q->listed && !q->shown && (q->conversation || q->all || q->answer || (terminal && !q->json)),
+		add_if(c, !q->listed && !q->shown && !q->json && (q->conversation || q->all || q->answer || terminal),
 			"--suffix", q->interactive && terminal && isatty(STDIN_FILENO) ? "\n" CONSOLE_PROMPT : "\n");
 		break;
 	case DECODE:
