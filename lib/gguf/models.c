@@ -69,8 +69,10 @@ static int ends_with(const char *s, const char *end)
 /* Whether a file of this name is a model of its own: not a shard after the first, and no encoder of images. */
 static int is_model(const char *name)
 {
-	const char *of = strstr(name, "-of-");
+	const char *of = NULL;
 
+	for (const char *next = name; (next = strstr(next, "-of-")); next++)
+		of = next;
 	return ends_with(name, ".gguf") && strncasecmp(name, "mmproj", 6)
 		&& !(of && of - name >= 6 && of[-6] == '-' && strncmp(of - 5, "00001", 5));
 }
