@@ -124,10 +124,16 @@ static const struct kind *kind_of(const struct request *q, enum stage_number sta
 	return stage == SCHEMA && q->conversation ? &answers : &kinds[stage];
 }
 
+/* Whether a grammar makes calls of tools valid. */
+static int calls(const struct request *q)
+{
+	return q->conversation && q->tools && !q->grammar && !q->stage[SAMPLE].shell;
+}
+
 static int wanted(const struct request *q, enum stage_number stage)
 {
 	switch (stage) {
-	case SCHEMA: return q->schema;
+	case SCHEMA: return q->schema || calls(q);
 	case CHAT: case ENCODE: case DECODE: return q->conversation;
 	case TOK: return !q->conversation;
 	case FEED: case FWD: case SAMPLE: return 1;
@@ -149,7 +155,7 @@ static void add_own(struct command *c, enum stage_number stage)
 	switch (stage) {
 	case SCHEMA: case CHAT:
 		add_if(c, stage == SCHEMA && q->conversation, "--grammar", NULL);
-		add_if(c, stage == SCHEMA && q->lenient, "--lenient", NULL);
+		add_if(c, stage == SCHEMA && (q->lenient || calls(q)), "--lenient", NULL);
 		if (!q->conversation)
 			break;
 		/* what templates call it */
@@ -173,7 +179,7 @@ static void add_own(struct command *c, enum stage_number stage)
 	case SAMPLE:
 		add_if(c, 1, "--seed", seed(q));
 		add_if(c, q->logprobs && !q->likely, "--logprobs", "0");
-		add_if(c, q->pieces, "--model", q->model);
+		add_if(c, q->pieces || calls(q), "--model", q->model);
 		/* it continues after an end, so fwd can finish what a named segment must hold */
 		add_if(c, several(q) || q->kv, "--turns", NULL);
 		break;

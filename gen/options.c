@@ -214,8 +214,9 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case ALL: q->all = 1; break;
 	case 'i': q->interactive = 1; /* fall through */
 	case CONVERSATION: q->conversation = 1; break;
+	case OPT_TOOLS: q->tools = q->templated = 1; break;
 	case HISTORY: q->history = c->value; /* fall through */
-	case OPT_SYSTEM: case OPT_TOOLS: case OPT_SET: case OPT_TEMPLATE: case OPT_NAME: q->templated = 1; break;
+	case OPT_SYSTEM: case OPT_SET: case OPT_TEMPLATE: case OPT_NAME: q->templated = 1; break;
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case OPT_GREEDY: q->greedy = 1; break;
 	case OPT_GUMBEL: q->gumbel = 1; break;

@@ -52,6 +52,7 @@ struct request {
 	int pieces;             /* an option for which sample needs the vocabulary */
 	int grammar;            /* there is a grammar, or a schema, */
 	int schema;             /* a schema; */
+	int tools;              /* there are tools to call */
 	int lenient;            /* its grammar leaves out what it cannot express */
 	const char *constraint; /* the option whose grammar or schema is standard input, or NULL */
 	int stop;               /* there are stop strings */

@@ -351,7 +351,7 @@ static void put_content(struct writing *g, struct bytes *to)
 /* Whether calls are awaited in free text, each behind a mark. */
 static int waits(const struct writing *g)
 {
-	if (g->wish->choice != RULES_AUTO || g->wish->schema)
+	if (g->wish->choice != RULES_AUTO || g->wish->schema || !tools_any(g->variables))
 		return 0;
 	for (size_t i = 0; i < g->n_openings; i++)
 		if (!g->opening[i].mark.n || g->opening[i].begun)
@@ -397,7 +397,7 @@ static int check(const struct writing *g)
 		return why(w, "no tool is named \"%s\"", wish->name);
 	if (wish->choice == RULES_REQUIRED && !tools_any(g->variables))
 		return why(w, "a call is required, but there are no tools");
-	if (wish->choice == RULES_AUTO && !tools_any(g->variables) && !wish->schema)
+	if (wish->choice == RULES_AUTO && !json_get(g->variables, "tools") && !tools_any(g->variables) && !wish->schema)
 		return why(w, "neither tools nor a schema constrain the answer");
 	if (tools_any(g->variables) && wish->choice != RULES_NONE && !g->n_openings)
 		return why(w, "the model has no format of calls");

@@ -200,6 +200,18 @@ static void put_items(struct values *v, const struct json *schema, struct bytes 
 	bytes_puts(to, low ? "} ) \"]\"" : "} )? \"]\"");
 }
 
+/* The same, but it does not begin as the pattern `other` does. */
+static void put_text_unlike(const struct values *v, const struct json *schema, const char *other, const char *end,
+	const struct fill *fill, struct bytes *to)
+{
+	int free = !json_get(schema, "minLength") && !json_get(schema, "maxLength");
+
+	if (free)
+		rules_put(to, " ([^%s%c]", strchr("]^\\-", *pattern_core(other)) ? "\\" : "", *pattern_core(other));
+	put_text(v, schema, end, fill, to);
+	bytes_puts(to, free ? " )?" : "");
+}
+
 /* A string that the format writes without JSON's quotes. */
 static void put_string(const struct values *v, const struct json *schema, const char *end, const struct fill *fill,
 	struct bytes *to)
@@ -216,14 +228,11 @@ static void put_string(const struct values *v, const struct json *schema, const 
 		put_text(v, schema, call->raw_end, fill, to);
 		rules_pattern(v->r, call->raw_end, fill, 0, to);
 		bytes_puts(to, " |");
-		if (json_get(schema, "minLength") || json_get(schema, "maxLength")) {
-			put_text(v, schema, end, fill, to);
-		} else {
-			bytes_puts(to, " ([^<]");
-			put_text(v, schema, end, fill, to);
-			bytes_puts(to, " )?");
-		}
+		put_text_unlike(v, schema, call->raw, end, fill, to);
 		bytes_puts(to, " )");
+	} else if (*call->item && value_types(schema) != STRING) {
+		/* tags in it would make it a list or an object */
+		put_text_unlike(v, schema, call->item, end, fill, to);
 	} else {
 		put_text(v, schema, end, fill, to);
 	}
