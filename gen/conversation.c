@@ -264,6 +264,7 @@ static void show_answer(struct loop *l)
 	struct conversation *v = current;
 	char text[4096];
 	ssize_t n = io_read(l->text, text, sizeof text);
+	struct why lost;
 
 	if (n <= 0) {
 		l->gone |= LOOP_COPY;
@@ -272,6 +273,8 @@ static void show_answer(struct loop *l)
 	if (!v->begun++)
 		printer(v)->begin(v->opened);
 	printer(v)->text(text, (size_t)n);
+	if (v->q->answer && answer_written(&lost))
+		l->gone |= LOOP_COPY;
 }
 
 /* Shows everything that detok prints until it reports the end of the answer. */
@@ -330,7 +333,7 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 		failed = finish_showing(v, w);
 	if (failed >= 0 && v->q->answer)
 		failed = answer_written(w);
-	if (failed < 0 && l->gone)
+	if (failed < 0 && l->gone && !(v->q->answer && answer_written(w)))
 		why(w, "%s ended before the conversation did", l->gone & LOOP_COPY ? "detok" : "sample");
 	if (failed >= 0 && (failed = messages_save(&v->messages, w)) > 0)
 		console_say("%s", w->text);
