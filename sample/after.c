@@ -36,6 +36,7 @@ int after_read(struct after *a, const char *grammar, size_t n, struct why *w)
 		size_t bytes = (size_t)((line ? line : end) - grammar);
 
 		next = line ? line + 1 : end;
+		bytes -= bytes && grammar[bytes - 1] == '\r';
 		if (bytes >= length && !memcmp(grammar, mark, length)
 		    && after_add(a, grammar + length, bytes - length, w))
 			return why_in(w, "# after");
