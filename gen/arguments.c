@@ -9,6 +9,7 @@
 
 #include "fwd/fwd_opts.h"
 #include "lib/base/arena.h"
+#include "lib/base/io.h"
 #include "lib/base/system.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/process/find.h"
@@ -275,11 +276,26 @@ static int use(struct stage *s, const char *program, struct why *w)
 	return stage_arg(s, program, w);
 }
 
+/* A prompt that cannot be an argument is in a file without a name. */
+static int use_prompt_file(const struct request *q, struct stage *s, struct why *w)
+{
+	static char path[24];
+	int fd = stage_file(w);
+
+	if (fd < 0 || io_write(fd, q->prompt, q->prompt_n, w) || stage_rewind(fd, w))
+		return -1;
+	snprintf(path, sizeof path, "/dev/fd/%d", fd);
+	return use(s, "cat", w) || stage_arg(s, path, w);
+}
+
 /* A prompt that is not standard input comes from a stage. */
 static int use_prompt(struct request *q, struct why *w)
 {
 	struct stage *s = &q->stage[PROMPT];
 
+	/* a question with its document may be longer than arguments are, and either may contain NUL */
+	if (!q->file && (q->answer || strlen(q->prompt) < q->prompt_n))
+		return use_prompt_file(q, s, w);
 	if (q->file)
 		return use(s, "cat", w) || stage_arg(s, "--", w) || stage_arg(s, q->file, w);
 	return use(s, "printf", w) || stage_arg(s, "%s", w) || stage_arg(s, q->prompt, w);
