@@ -112,23 +112,44 @@ static void consider(struct search *s, const char *path, const char *name)
 	add(s, !s->name || is_exactly(name, s->name) ? &s->exact : &s->similar, path, name, &st);
 }
 
-/* Calls of() for each file below the folder `path`, at most `depth` folders down; `from` is how many bytes of the path
- * come before what the files are named after. */
-static void walk(struct search *s, const char *path, size_t from, int depth,
+/* A folder on the way from the first to the one that is read. */
+struct folder {
+	dev_t device;
+	ino_t inode;
+	int depth;
+	const struct folder *above;
+};
+
+/* Whether a link leads back to a folder that is being read. */
+static int is_loop(const struct folder *f, const struct stat *st)
+{
+	while (f && (f->device != st->st_dev || f->inode != st->st_ino))
+		f = f->above;
+	return f != NULL;
+}
+
+/* Calls of() for each file below the folder `path`, at most DEEPEST folders down; `from` is how many bytes of the path
+ * come before what the files are named after. above: NULL for the first folder. */
+static void walk(struct search *s, const char *path, size_t from, const struct folder *above,
 	void (*of)(struct search *s, const char *path, size_t from))
 {
 	DIR *d = opendir(path);
+	struct folder this = { .depth = above ? above->depth + 1 : 0, .above = above };
 	char below[PATH_MOST];
 	struct dirent *e;
 	struct stat st;
 
+	if (d && !fstat(dirfd(d), &st)) {
+		this.device = st.st_dev;
+		this.inode = st.st_ino;
+	}
 	while (d && (e = readdir(d))) {
 		int n = snprintf(below, sizeof below, "%s/%s", path, e->d_name);
 
 		if (*e->d_name == '.' || n < 0 || n >= PATH_MOST || stat(below, &st))
 			continue;
-		if (S_ISDIR(st.st_mode) && depth > 0)
-			walk(s, below, from, depth - 1, of);
+		if (S_ISDIR(st.st_mode) && this.depth < DEEPEST && !is_loop(&this, &st))
+			walk(s, below, from, &this, of);
 		else if (S_ISREG(st.st_mode))
 			of(s, below, from);
 	}
@@ -146,7 +167,7 @@ static void plain_file(struct search *s, const char *path, size_t from)
 
 static void plain(struct search *s, const char *folder)
 {
-	walk(s, folder, strlen(folder), DEEPEST, plain_file);
+	walk(s, folder, strlen(folder), NULL, plain_file);
 }
 
 /* ---- Ollama ---- */
@@ -198,7 +219,7 @@ static void ollama(struct search *s, const char *folder)
 	int n = snprintf(manifests, sizeof manifests, "%s/manifests", folder);
 
 	if (n > 0 && n < PATH_MOST)
-		walk(s, manifests, strlen(folder), DEEPEST, manifest);
+		walk(s, manifests, strlen(folder), NULL, manifest);
 }
 
 /* ---- places ---- */
