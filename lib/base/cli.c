@@ -259,6 +259,18 @@ static const struct opt *short_option(struct cli *c)
 	return o;
 }
 
+/* Whether s is how llama.cpp spells the value of a switch. */
+static int is_switch(const char *s)
+{
+	static const char *const words[] = { "on", "off", "auto", "1", "0", "-1", "true", "false", "enabled",
+		"disabled" };
+	size_t i = 0;
+
+	while (i < sizeof words / sizeof *words && strcmp(s, words[i]))
+		i++;
+	return i < sizeof words / sizeof *words;
+}
+
 /* Skips an option of llama.cpp that changes nothing here, and its value. Returns 0 if the word is none. */
 static int skip_harmless(struct cli *c, const char *word)
 {
@@ -271,7 +283,7 @@ static int skip_harmless(struct cli *c, const char *word)
 		return 0;
 	snprintf(c->ignored + used, sizeof c->ignored - used, " %.*s", (int)n, word);
 	c->at += 1 + (!word[n] && ((kind == LLAMA_VALUE && *next)
-		|| (kind == LLAMA_SWITCH && (!strcmp(next, "on") || !strcmp(next, "off") || !strcmp(next, "auto")))));
+		|| (kind == LLAMA_SWITCH && is_switch(next))));
 	return 1;
 }
 

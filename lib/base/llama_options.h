@@ -11,7 +11,7 @@ const char *llama_options_name(const char *s, size_t n);
 enum llama_harmless {
 	LLAMA_NOT_HARMLESS,
 	LLAMA_FLAG, LLAMA_VALUE,        /* it is harmless, and has no value, or one */
-	LLAMA_SWITCH                    /* or may have one: on, off or auto */
+	LLAMA_SWITCH                    /* or may have one: on, off, auto, 1, ... */
 };
 
 enum llama_harmless llama_options_harmless(const char *s, size_t n);
