@@ -54,14 +54,18 @@ static void print_one(const struct model_file *m, int width, int json)
 	struct gguf *g = gguf_open(m->path, 1, &ignored);
 	struct gguf_string arch = { "-", 1 };
 	const char *type = g ? main_type(g) : "-";
+	int n = (int)size_min(strlen(m->name), NAME_MOST);
 
 	if (g)
 		gguf_text(g, "general.architecture", &arch, &ignored);
 	if (json)
 		print_object(m, arch, type, &c);
-	else
-		out_print("%-*s %8.1f MB  %-12.*s  %-7s  %s\n", width, m->name, (double)m->bytes / 1e6,
+	else {
+		/* a file may be called anything: a name must not break the row, or reach the terminal as a command */
+		out_quoted(m->name, strlen(m->name), '\\');
+		out_print("%*s %8.1f MB  %-12.*s  %-7s  %s\n", width > n ? width - n : 0, "", (double)m->bytes / 1e6,
 			GGUF_SHOWN(arch), type, c.n ? c.first : "runs");
+	}
 	gguf_close(g);
 }
 
