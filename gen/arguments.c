@@ -279,13 +279,12 @@ static int use(struct stage *s, const char *program, struct why *w)
 /* A prompt that cannot be an argument is in a file without a name. */
 static int use_prompt_file(const struct request *q, struct stage *s, struct why *w)
 {
-	static char path[24];
+	static char path[STAGE_PATH];
 	int fd = stage_file(w);
 
 	if (fd < 0 || io_write(fd, q->prompt, q->prompt_n, w) || stage_rewind(fd, w))
 		return -1;
-	snprintf(path, sizeof path, "/dev/fd/%d", fd);
-	return use(s, "cat", w) || stage_arg(s, path, w);
+	return use(s, "cat", w) || stage_arg_path(s, NULL, fd, path, w);
 }
 
 /* A prompt that is not standard input comes from a stage. */

@@ -300,12 +300,11 @@ static int start_shown(struct conversation *v, struct why *w)
 	struct stage *detok = &v->q->stage[DETOK];
 	struct loop *l = v->l;
 	int text[2], ends[2], failed;
-	static char path[32];
+	static char path[STAGE_PATH];
 
 	if (stage_pipe(text, w) || stage_pipe(ends, w))
 		return -1;
-	snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
-	failed = stage_inherit(ends[1], w) || stage_arg(detok, "--end", w) || stage_arg(detok, path, w)
+	failed = stage_inherit(ends[1], w) || stage_arg_path(detok, "--end", ends[1], path, w)
 		|| pipeline_start(v->q, l, text[1], w);
 	close(ends[1]);
 	l->text = text[0];

@@ -18,10 +18,8 @@ static int open_capture(struct request *q, struct capture *capture, struct why *
 		return -1;
 	if ((!q->best_of && !q->stop) || q->listed || q->shaded || q->stage[DETOK].shell)
 		return 0;
-	if ((capture->ends = stage_file(w)) < 0)
-		return -1;
-	snprintf(capture->path, sizeof capture->path, "/dev/fd/%d", capture->ends);
-	return stage_arg(&q->stage[DETOK], "--end", w) || stage_arg(&q->stage[DETOK], capture->path, w) ? -1 : 0;
+	return (capture->ends = stage_file(w)) < 0
+		|| stage_arg_path(&q->stage[DETOK], "--end", capture->ends, capture->path, w) ? -1 : 0;
 }
 
 /* Prints the prompt, as the stage that prints it for tok does. */

@@ -9,7 +9,7 @@
 struct capture {
 	int text;               /* detok's text, for --json */
 	int ends;               /* and its `end ` frames, for the number of the best text, or the stop string */
-	char path[32];          /* of ends */
+	char path[STAGE_PATH];  /* of ends */
 };
 
 /* Starts the stages and runs the loop. Returns 0 if the reader is gone, too; -1 with a reason. */

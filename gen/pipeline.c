@@ -23,7 +23,7 @@ static void close_end(int *fd)
 /* Runs schema, or cat; the grammar goes to a file without a name that sample can open. */
 static int make_grammar(struct request *q, struct why *w)
 {
-	static char path[24];
+	static char path[STAGE_PATH];
 	int fd, out;
 
 	if (!q->stage[SCHEMA].n)
@@ -31,9 +31,7 @@ static int make_grammar(struct request *q, struct why *w)
 	if ((fd = stage_file(w)) < 0 || (out = stage_dup(fd, w)) < 0
 	    || stage_start(&q->stage[SCHEMA], -1, out, w) || stage_wait(&q->stage[SCHEMA], w))
 		return -1;
-	snprintf(path, sizeof path, "/dev/fd/%d", fd);
-	return stage_rewind(fd, w) || stage_arg(&q->stage[SAMPLE], "--grammar-file", w)
-		|| stage_arg(&q->stage[SAMPLE], path, w) ? -1 : 0;
+	return stage_rewind(fd, w) || stage_arg_path(&q->stage[SAMPLE], "--grammar-file", fd, path, w) ? -1 : 0;
 }
 
 /* where sample reads, kept for its successor; -1: it has none */
@@ -89,7 +87,7 @@ int pipeline_restart(struct request *q, struct loop *l, struct why *w)
 	size_t n = sample->n;
 	int card = -1, back[2], between[2], in, failed = 0;
 	struct why ignored;
-	char path[32];
+	char path[STAGE_PATH];
 
 	stages_kill(sample, 1);
 	stage_wait(sample, &ignored);
@@ -100,8 +98,7 @@ int pipeline_restart(struct request *q, struct loop *l, struct why *w)
 	if (l->card.n_vocab) {
 		if ((card = card_file(l, w)) < 0)
 			return -1;
-		snprintf(path, sizeof path, "/dev/fd/%d", card);
-		failed = stage_arg(sample, "--card", w) || stage_arg(sample, path, w);
+		failed = stage_arg_path(sample, "--card", card, path, w);
 	}
 	if (failed || stage_pipe(back, w))
 		return -1;

@@ -42,14 +42,12 @@ static int progress;
 
 int report_progress(struct request *q, struct why *w)
 {
-	static char path[32];
+	static char path[STAGE_PATH];
 
 	if (!q->stage[FWD].n || q->stage[FWD].shell || q->hosts || !isatty(STDERR_FILENO))
 		return 0;
-	if ((progress = stage_file(w)) < 0)
-		return -1;
-	snprintf(path, sizeof path, "/dev/fd/%d", progress);
-	return stage_arg(&q->stage[FWD], "--progress", w) || stage_arg(&q->stage[FWD], path, w) ? -1 : 0;
+	return (progress = stage_file(w)) < 0
+		|| stage_arg_path(&q->stage[FWD], "--progress", progress, path, w) ? -1 : 0;
 }
 
 /* Shows percent, and the seconds left at the current rate. */

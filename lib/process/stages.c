@@ -33,6 +33,12 @@ int stage_arg(struct stage *s, const char *arg, struct why *w)
 	return 0;
 }
 
+int stage_arg_path(struct stage *s, const char *option, int fd, char path[STAGE_PATH], struct why *w)
+{
+	snprintf(path, STAGE_PATH, "/dev/fd/%d", fd);
+	return (option && stage_arg(s, option, w)) || stage_arg(s, path, w) ? -1 : 0;
+}
+
 void stage_cut(struct stage *s, size_t n)
 {
 	s->argv[s->n = n] = NULL;

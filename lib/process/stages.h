@@ -29,6 +29,11 @@ struct stage {                  /* starts as zeros */
 int stage_arg(struct stage *s, const char *arg, struct why *w);
 void stage_cut(struct stage *s, size_t n);
 
+/* Appends an option (NULL: none) and the path by which the stage opens the descriptor fd, once it has inherited it. The
+ * path is written to `path`, which must outlive the argument. -1: out of memory. */
+enum { STAGE_PATH = 24 };
+int stage_arg_path(struct stage *s, const char *option, int fd, char path[STAGE_PATH], struct why *w);
+
 /* Appends its command as shell words, quoted if necessary. -1: out of memory. */
 int stage_words(const struct stage *s, struct bytes *to);
 
