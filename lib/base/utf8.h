@@ -7,19 +7,25 @@
 
 enum { UTF8_BAD = 0xfffd };
 
+/* The length of a well-formed sequence that begins with this byte; 1 if none does. */
+static inline unsigned utf8_length(unsigned char lead)
+{
+	return lead < 0xc2 || lead >= 0xf5 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
 /* The code point at s[0..n), n at least 1, and in *used its length, 1 to 4. A byte that starts no well-formed sequence
  * (overlong, surrogate, past U+10FFFF, cut off) has length 1 and the value -1. */
 static inline int32_t utf8_next(const char *s, size_t n, unsigned *used)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	static const int32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	unsigned len = utf8_length(p[0]);
 	int32_t c;
 
 	*used = 1;
 	if (len == 1)
-		return p[0];
-	if (!len || len > n)
+		return p[0] < 0x80 ? p[0] : -1;
+	if (len > n)
 		return -1;
 	c = p[0] & (0x7f >> len);
 	for (unsigned i = 1; i < len; i++) {

@@ -24,19 +24,13 @@ static void put_character(struct visible *v, visible_sink *put, void *context)
 	put(context, out, utf8_put(out, point));
 }
 
-/* How many bytes a character has that begins with this one. */
-static size_t length_of(unsigned char c)
-{
-	return c < 0xc2 || c >= 0xf5 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-}
-
 void visible_put(struct visible *v, const char *s, size_t n, visible_sink *put, void *context)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (v->n && ((unsigned char)s[i] & 0xc0) != 0x80)
 			put_character(v, put, context);
 		v->part[v->n++] = s[i];
-		if (v->n == length_of((unsigned char)v->part[0]))
+		if (v->n == utf8_length((unsigned char)v->part[0]))
 			put_character(v, put, context);
 	}
 }

@@ -136,7 +136,7 @@ static enum key sequence(struct keyboard *k, unsigned char byte)
 
 static enum key character(struct keyboard *k, unsigned char byte)
 {
-	unsigned used, want = (unsigned char)k->sequence[0] < 0xe0 ? 2 : (unsigned char)k->sequence[0] < 0xf0 ? 3 : 4;
+	unsigned used, want = utf8_length((unsigned char)k->sequence[0]);
 	int32_t c;
 
 	k->sequence[k->length++] = (char)byte;

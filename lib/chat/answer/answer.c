@@ -339,14 +339,6 @@ void answer_close(struct answer *a)
 	free(a);
 }
 
-/* How many bytes a character has that begins with c, of those that are longer than one. */
-static size_t length_of(char c)
-{
-	unsigned char b = (unsigned char)c;
-
-	return b >= 0xf0 && b < 0xf5 ? 4 : b >= 0xe0 && b < 0xf0 ? 3 : b >= 0xc2 && b < 0xe0 ? 2 : 1;
-}
-
 /* Appends text of which the last character may not be complete: what is left of s[n]. */
 static size_t put_text(struct answer *a, const char *s, size_t n, int last)
 {
@@ -357,7 +349,7 @@ static size_t put_text(struct answer *a, const char *s, size_t n, int last)
 		bytes_put(&a->text, s, good);
 		s += good;
 		n -= good;
-		if (n && n < length_of(*s) && !last)
+		if (n && n < utf8_length((unsigned char)*s) && !last)
 			break;
 		if (n) {
 			bytes_puts(&a->text, "\xef\xbf\xbd");
@@ -374,7 +366,7 @@ int answer_read(struct answer *a, const char *s, size_t n)
 
 	/* a character that the last text ended in */
 	while (a->n_partial && n) {
-		need = length_of(a->partial[0]);
+		need = utf8_length((unsigned char)a->partial[0]);
 		a->partial[a->n_partial++] = *s++;
 		n--;
 		if (a->n_partial < need)
