@@ -122,7 +122,8 @@ static void draw_text(struct masker *m, FILE *out)
 		}
 		if (mask_accept(t, id, &w))
 			cli_die(&c, "%s", w.text);
-		fwrite(piece[id].s, 1, id == EOG ? 0 : piece[id].n, out);
+		if (id != EOG)
+			fwrite(piece[id].s, 1, piece[id].n, out);
 	}
 	mask_drop(t);
 }

@@ -117,7 +117,7 @@ static void q5_1_block(const float *x, unsigned char *b) { small_block(x, b, 5, 
 /* The scales of a block of 256: n sub-blocks, each with an integer scale in [-top - 1, top], times d. */
 static float signed_scales(const float *x, size_t n, float levels, int top, unsigned char *d, int *scale)
 {
-	float sub[16], unit;
+	float sub[16] = { 0 }, unit;
 
 	for (size_t i = 0; i < n; i++)
 		sub[i] = extreme(x + i * (256 / n), 256 / n) / -levels;
@@ -136,7 +136,7 @@ struct scales_and_minima {
 /* Writes d and dmin to half[4]. */
 static struct scales_and_minima scales_and_minima(const float *x, size_t n, float levels, int top, unsigned char *half)
 {
-	struct scales_and_minima s;
+	struct scales_and_minima s = { 0 };
 	float unit, unit_min, most;
 
 	for (size_t i = 0; i < n; i++) {

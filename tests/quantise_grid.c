@@ -172,7 +172,7 @@ struct ternary {
 static struct ternary encode_ternary(const float *x, size_t run, size_t shared, unsigned char *half)
 {
 	struct ternary o;
-	float most[16], d;
+	float most[16] = { 0 }, d;
 
 	for (size_t j = 0; j < 256 / run; j++)
 		most[j] = fabsf(extreme(x + j * run, run)) * 0.6f;

@@ -320,6 +320,7 @@ static void why_several(const char *name, const struct models *m, struct why *w)
 
 const char *models_path(const char *name, struct why *w)
 {
+	static char *found;     /* of the last call */
 	struct models m;
 	const char *path = name;
 
@@ -331,8 +332,9 @@ const char *models_path(const char *name, struct why *w)
 		why_several(name, &m, w);
 		path = NULL;
 	} else if (m.n == 1) {
-		path = m.at[0].path;
-		m.at[0].path = NULL;    /* kept for the caller */
+		free(found);
+		path = found = m.at[0].path;
+		m.at[0].path = NULL;
 	}
 	models_free(&m);
 	return path;
