@@ -103,6 +103,7 @@ static const struct kind {
 	[SCHEMA] = { "schema", "schema", "json-schema=-- json-schema-file=--file schema=--file", NULL, 0 },
 	[CHAT] = { "chat", "chat", "verbose", chat_opts, 1 },
 	[ENCODE] = { "tok", "tok", NULL, NULL, 1 },
+	[RENDER] = { "chat", "chat", "verbose", chat_opts, 1 },
 	[TOK] = { "tok", "tok", "append bos no-bos no-parse-special", NULL, 1 },
 	[FEED] = { "feed", "feed",
 		"n-predict jobs texts best-of=--texts draft draft-max temp threads backend", NULL, 0 },
@@ -116,19 +117,25 @@ static const struct kind {
 	[KV] = { "kv", "kv", NULL, NULL, 0 }
 };
 
-/* In a conversation, the schema is of what follows the reasoning. */
+/* Where the template decides, the schema is of what follows the reasoning. */
 static const struct kind answers = { "chat --grammar", "chat",
 	"json-schema json-schema-file schema=--json-schema-file", chat_opts, 1 };
 
+/* Whether the text is an answer of the model. */
+static int is_chat(const struct request *q)
+{
+	return q->conversation || q->rendered;
+}
+
 static const struct kind *kind_of(const struct request *q, enum stage_number stage)
 {
-	return stage == SCHEMA && q->conversation ? &answers : &kinds[stage];
+	return stage == SCHEMA && is_chat(q) ? &answers : &kinds[stage];
 }
 
 /* Whether a grammar makes calls of tools valid. */
 static int calls(const struct request *q)
 {
-	return q->conversation && q->tools && !q->grammar && !q->stage[SAMPLE].shell;
+	return is_chat(q) && q->tools && !q->grammar && !q->stage[SAMPLE].shell;
 }
 
 static int wanted(const struct request *q, enum stage_number stage)
@@ -136,6 +143,7 @@ static int wanted(const struct request *q, enum stage_number stage)
 	switch (stage) {
 	case SCHEMA: return q->schema || calls(q);
 	case CHAT: case ENCODE: case DECODE: return q->conversation;
+	case RENDER: return q->rendered;
 	case TOK: return !q->conversation;
 	case FEED: case FWD: case SAMPLE: return 1;
 	case STOPS: return q->filtered;
@@ -154,10 +162,12 @@ static void add_own(struct command *c, enum stage_number stage)
 	int terminal = isatty(STDOUT_FILENO);
 
 	switch (stage) {
-	case SCHEMA: case CHAT:
-		add_if(c, stage == SCHEMA && q->conversation, "--grammar", NULL);
+	case SCHEMA: case CHAT: case RENDER:
+		add_if(c, stage == SCHEMA && is_chat(q), "--grammar", NULL);
 		add_if(c, stage == SCHEMA && (q->lenient || calls(q)), "--lenient", NULL);
-		if (!q->conversation)
+		add_if(c, stage == RENDER && q->lines, "--lines", NULL);
+		add_if(c, stage == RENDER && !q->lines, "--text", NULL);
+		if (!is_chat(q))
 			break;
 		/* what templates call it */
 		add_if(c, q->think < 0, "--set", "enable_thinking=false");
@@ -169,8 +179,10 @@ static void add_own(struct command *c, enum stage_number stage)
 	case TOK:
 		add_if(c, q->escape, "--escape", NULL);
 		add_if(c, q->lines != NULL, "--lines", NULL);
+		add_if(c, q->rendered && q->lines, "--json", NULL);
+		add_if(c, q->rendered, "--no-bos", NULL);
 		/* the newline that echo adds */
-		add_if(c, !q->prompt && !q->file && !q->lines, "--chomp", NULL);
+		add_if(c, !q->prompt && !q->file && !q->lines && !q->rendered, "--chomp", NULL);
 		break;
 	case FEED:
 		add_if(c, q->draft_model && q->noise, "--temp", "0.8");
@@ -265,7 +277,7 @@ static void assemble(struct command *c, enum stage_number stage, const char *arg
 		add_given(c, stage, &q->given[i]);
 	if (kind->model)
 		add_operand(c, q->model);
-	if (stage == TOK && q->lines)
+	if (stage == TOK && q->lines && !q->rendered)
 		add_operand(c, q->lines);
 }
 

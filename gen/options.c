@@ -99,12 +99,11 @@ const struct opt schema_opts[] = {
 const struct cli_rule option_rules[] = {
 	{ ANY_CONVERSATION, .excludes = "bos no-bos no-parse-special escape append stage=tok",
 		.reason = "the chat template decides" },
-	{ ANY_CONVERSATION, .excludes = "print-pipeline", .reason = "the first turn is chat | tok --no-bos | ..." },
 	{ "interactive", .excludes = "json" },
 	{ "lines", .excludes = "texts" },
-	{ "lines texts", .excludes = "best-of kv verbose " ANY_CONVERSATION },
+	{ "lines texts", .excludes = "best-of kv verbose interactive history" },
 	{ "jobs", .requires = "lines" },
-	{ "best-of", .excludes = "kv stage=fwd " ANY_CONVERSATION },
+	{ "best-of", .excludes = "kv stage=fwd interactive history" },
 	{ "best-of", .excludes = "stage=sample", .reason = "it needs the log-probabilities" },
 	{ "all length-penalty", .requires = "best-of" },
 	{ "all", .excludes = "json", .reason = "the line describes the best text" },
@@ -247,9 +246,12 @@ static void check(const struct request *q, const struct cli *c)
 {
 	struct why w;
 
-	if (q->templated && !q->conversation)
+	if (q->templated && !q->conversation && !q->rendered)
 		cli_usage(c, "--system, --tools, --set, --template, --template-name and --history require --chat, -i "
 			"or a prompt");
+	if (q->conversation && q->print_pipeline)
+		cli_usage(c, "a conversation and --print-pipeline exclude each other: the first turn is chat | tok "
+			"--no-bos | ...");
 	if (q->json && q->print_pipeline && !q->listed)
 		cli_usage(c, "--json and --print-pipeline exclude each other without --lines or -N/--texts");
 	if (q->echo && !q->prompt && !q->file)
@@ -329,6 +331,11 @@ static void find_prompt(struct request *q, const struct cli *c)
 	q->prompt_n = q->prompt ? strlen(q->prompt) : 0;
 	if (q->file && slurp_is_stdin(q->file))
 		q->file = NULL;
+	if (q->listed || q->best_of) {
+		q->rendered = q->conversation || q->templated;
+		q->conversation = 0;
+		return;
+	}
 	q->conversation |= q->templated && (q->prompt || q->file);
 	/* the caller may have a use for standard input, as a loop over lines has */
 	q->once = q->conversation && !q->interactive && (q->prompt || q->file);
@@ -342,8 +349,8 @@ static void read_prompt(struct request *q, const struct cli *c)
 
 	if (q->escape && q->prompt)
 		undo_escapes(q, c);
-	/* tok opens the file of --lines, but a command in its place cannot know it */
-	if (q->lines && q->stage[TOK].shell && strcmp(q->lines, "-"))
+	/* tok opens the file of --lines, but chat and a command in its place cannot */
+	if (q->lines && (q->rendered || q->stage[TOK].shell) && strcmp(q->lines, "-"))
 		q->file = q->lines;
 	if (q->file)
 		check_file(q->file, c);
@@ -393,13 +400,15 @@ static int has_template(const char *model)
 void options(struct request *q, struct cli *c)
 {
 	const char *argv0 = c->argv[0];
+	int is_chat;
 
 	read_all(q, c);
 	find_prompt(q, c);
 	check(q, c);
 	read_prompt(q, c);
-	find_its_model(q, c, argv0, q->conversation ? SHIPPED_CHAT : SHIPPED);
-	if (isatty(STDERR_FILENO) && !q->conversation && !q->print_pipeline && has_template(q->model) > 0)
+	is_chat = q->conversation || q->rendered;
+	find_its_model(q, c, argv0, is_chat ? SHIPPED_CHAT : SHIPPED);
+	if (isatty(STDERR_FILENO) && !is_chat && !q->print_pipeline && has_template(q->model) > 0)
 		cli_warn(c, "%s answers questions: try ask(1), or -i; gen continues the text", q->model);
 }
 

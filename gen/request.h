@@ -14,7 +14,7 @@ enum { HOSTS_MAX = 16 };        /* for --hosts: each host is a stage */
  * that the loop runs. SCHEMA makes a grammar before all others start; CHAT, ENCODE and DECODE run for each turn of a
  * conversation, KV before the first turn. */
 enum stage_number {
-	SCHEMA, CHAT, ENCODE, PROMPT, TOK, FEED, FWD, FWD_LAST = FWD + HOSTS_MAX - 1, SAMPLE, STOPS, TEE, BEST,
+	SCHEMA, CHAT, ENCODE, PROMPT, RENDER, TOK, FEED, FWD, FWD_LAST = FWD + HOSTS_MAX - 1, SAMPLE, STOPS, TEE, BEST,
 	PEEK, DETOK, DECODE, DRAFT, KV, STAGES
 };
 
@@ -44,6 +44,7 @@ struct request {
 	int answer;             /* ask: only the answer to the turn is printed, */
 	int think;              /* and the reasoning; -1: the template is to ask for none; 0: on a terminal */
 	int templated;          /* an option of the chat template, or --history */
+	int rendered;           /* the prompts are rendered by the template: RENDER runs chat before tok */
 	const char *history;    /* or NULL */
 
 	/* the draws */

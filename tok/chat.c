@@ -7,6 +7,7 @@
 #include "lib/chat/chat_opts.h"
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
+#include "lib/base/lines.h"
 #include "lib/base/out.h"
 #include "lib/base/slurp.h"
 #include "lib/gguf/models.h"
@@ -14,13 +15,14 @@
 #include "chat_grammar.h"
 #include "chat_parse.h"
 
-enum { NO_PROMPT = 1, CONTINUE, TEXT, NOW, PRINT_TEMPLATE, PARSE, MESSAGES, STREAM, SHOW, GRAMMAR,
+enum { NO_PROMPT = 1, CONTINUE, TEXT, LINES, NOW, PRINT_TEMPLATE, PARSE, MESSAGES, STREAM, SHOW, GRAMMAR,
 	CHOICE, ONE_CALL, SCHEMA, SCHEMA_FILE, LENIENT };
 
 static const struct opt opts[] = {
 	{ NO_PROMPT, "no-generation-prompt", NULL, "do not end with the start of an answer" },
 	{ CONTINUE, "continue", NULL, "the last message is an answer that the model is to continue" },
 	{ TEXT, "text", NULL, "the input is the text of one user message, even if it looks like JSON" },
+	{ LINES, "lines", NULL, "make each line of the input messages of its own, and print each text as JSON" },
 	{ NOW, "now", "DATE",
 		"the date that a template sees, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS (default: the clock)" },
 	{ PRINT_TEMPLATE, "print-template", NULL, "print the template and exit" },
@@ -48,6 +50,7 @@ static const struct cli_rule rules[] = {
 	{ "json-schema", .excludes = "json-schema-file" },
 	{ "parse grammar", .excludes = "continue no-generation-prompt text print-template" },
 	{ "parse", .excludes = "grammar" },
+	{ "lines", .excludes = "parse grammar print-template" },
 	{ 0 }
 };
 
@@ -65,11 +68,14 @@ struct chat_settings {
 	struct chat_setup setup;
 	struct tm now;
 	const char *messages;
-	int dated, no_prompt, open, text, print, verbose;
+	int dated, no_prompt, open, text, lines, print, verbose;
 	int parse, grammar;
 	enum chat_parse what;
 	struct rules_wish wish;         /* of the grammar */
 	struct bytes schema, left_out;
+	int another;                    /* the model has no template, and another is used: */
+	struct why what_other;
+	size_t n_remarked;
 };
 
 static void date(struct chat_settings *set)
@@ -118,6 +124,7 @@ static void options(struct chat_settings *set)
 		case NO_PROMPT: set->no_prompt = 1; break;
 		case CONTINUE: set->open = 1; break;
 		case TEXT: set->text = 1; break;
+		case LINES: set->lines = 1; break;
 		case NOW: date(set); break;
 		case PRINT_TEMPLATE: set->print = 1; break;
 		case PARSE: set->parse = 1; break;
@@ -146,21 +153,24 @@ static void options(struct chat_settings *set)
 		cli_usage(&c, "expected one operand, the model (try --help)");
 }
 
+/* Adds messages: as JSON if they begin like it, otherwise as one of the user. */
+static int add(struct chat *chat, const char *text, size_t n, int as_text)
+{
+	size_t blank = json_blank(text, n);
+
+	if (!as_text && blank < n && (text[blank] == '{' || text[blank] == '['))
+		return chat_add_json(chat, text, n, &w);
+	return blank == n ? 0 : chat_add_text(chat, "user", text, n - (text[n - 1] == '\n'), &w);
+}
+
 /* Adds the messages of a file; "-": standard input. */
 static void add_messages(struct chat *chat, const char *name, int as_text)
 {
 	struct bytes in = { .limit = CHAT_FILE_MAX };
-	size_t blank;
-	int failed;
 
 	if (slurp_text(name, &in, &w))
 		cli_die(&c, "%s", w.text);
-	blank = json_blank(in.p, in.n);
-	if (!as_text && blank < in.n && (in.p[blank] == '{' || in.p[blank] == '['))
-		failed = chat_add_json(chat, in.p, in.n, &w);
-	else
-		failed = blank == in.n ? 0 : chat_add_text(chat, "user", in.p, in.n - (in.p[in.n - 1] == '\n'), &w);
-	if (failed)
+	if (add(chat, in.p, in.n, as_text))
 		cli_die(&c, "%s: %s", slurp_is_stdin(name) ? "standard input" : name, w.text);
 	bytes_free(&in);
 }
@@ -183,55 +193,136 @@ static void print(const struct bytes *b)
 	out_shown_end();
 }
 
+/* Finds the template of the conversation, which its messages and --set may change. */
+static int choose(struct chat *chat, struct chat_settings *set, const struct gguf *g, struct bytes *template)
+{
+	if ((set->no_prompt && chat_set_flag(chat, "add_generation_prompt", 0, &w))
+	    || (set->open && chat_continue(chat, &w)))
+		return -1;
+	set->another = chat_choose(chat, &set->setup, g, template, &w);
+	set->what_other = w;
+	return set->another < 0 ? -1 : 0;
+}
+
+/* What the user should know about a text; that another template is used only once. */
+static void remark(const struct chat *chat, struct chat_settings *set)
+{
+	const char *remark;
+	unsigned remarks = 0;
+
+	if (set->another && !set->n_remarked++)
+		cli_warn(&c, "%s", set->what_other.text);
+	while (set->verbose && !set->print && (remark = chat_remark(chat, &remarks)))
+		cli_warn(&c, "%s", remark);
+}
+
+/* ---- one conversation ---- */
+
+static void write_one(struct chat_settings *set, const struct gguf *g, const struct vocab *vocab,
+	const struct jinja_options *how)
+{
+	struct bytes template = { .limit = CHAT_FILE_MAX }, text = { .limit = CHAT_TEXT_MAX };
+	struct chat chat;
+	int failed = chat_open(&chat, &set->setup, vocab, &w);
+
+	if (!failed && !set->print && (!(set->parse || set->grammar) || set->messages))
+		add_messages(&chat, set->messages ? set->messages : "-", set->text);
+	failed = failed || choose(&chat, set, g, &template);
+	if (!failed && set->grammar)
+		failed = chat_grammar(&chat, template.p, template.n, how, vocab, &set->wish, &w);
+	else if (!failed && set->parse)
+		failed = chat_parse(&chat, template.p, template.n, how, set->what, &w);
+	else if (!failed && !set->print)
+		failed = chat_render(&chat, template.p, template.n, how, &text, &w);
+	if (failed)
+		cli_die(&c, "%s", w.text);
+	warn_left_out(&set->left_out);
+	remark(&chat, set);
+	print(set->print ? &template : &text);
+	bytes_free(&text);
+	bytes_free(&template);
+	chat_end(&chat);
+}
+
+/* ---- one on each line ---- */
+
+/* Adds the messages of a line, which may also be a JSON string. */
+static int add_line(struct chat *chat, const char *line, size_t n, int as_text)
+{
+	struct arena a = { .limit = CHAT_MEMORY };
+	size_t blank = json_blank(line, n);
+	struct json *v = !as_text && blank < n && line[blank] == '"' ? json_parse(&a, line, n, &w) : NULL;
+	int failed = v ? chat_add_text(chat, "user", v->s, v->n, &w) : add(chat, line, n, as_text);
+
+	arena_free(&a);
+	return failed;
+}
+
+static int render_line(struct chat_settings *set, const struct gguf *g, const struct vocab *vocab,
+	const struct jinja_options *how, const char *line, size_t n, struct bytes *text)
+{
+	struct bytes template = { .limit = CHAT_FILE_MAX };
+	struct chat chat;
+	int failed = chat_open(&chat, &set->setup, vocab, &w) || add_line(&chat, line, n, set->text)
+		|| choose(&chat, set, g, &template) || chat_render(&chat, template.p, template.n, how, text, &w);
+
+	if (!failed)
+		remark(&chat, set);
+	bytes_free(&template);
+	chat_end(&chat);
+	return failed;
+}
+
+/* A blank line has an empty text, and one that cannot be rendered null, so that the lines match. */
+static void write_lines(struct chat_settings *set, const struct gguf *g, const struct vocab *vocab,
+	const struct jinja_options *how)
+{
+	size_t n, failed = 0;
+	struct lines lines;
+	char *line;
+	int got;
+
+	if (lines_open(&lines, "-", &w))
+		cli_die(&c, "%s", w.text);
+	while ((got = lines_next(&lines, &line, &n, &w)) > 0) {
+		struct bytes text = { .limit = CHAT_TEXT_MAX };
+		struct json_writer out = json_to_out();
+
+		if (json_blank(line, n) < n && render_line(set, g, vocab, how, line, n, &text)) {
+			cli_warn(&c, "line %zu: %s", lines.number, w.text);
+			failed++;
+			json_raw(&out, "null");
+		} else {
+			json_string(&out, text.p ? text.p : "", text.n);
+		}
+		out_char('\n');
+		bytes_free(&text);
+		if (out_flush(&w))
+			cli_die(&c, "%s", w.text);
+	}
+	if (got < 0)
+		cli_die(&c, "%s", w.text);
+	if (failed)
+		cli_failed(&c, "lines that failed: %zu of %zu", failed, lines.number);
+	lines_close(&lines);
+}
+
 int main(int argc, char **argv)
 {
 	static struct chat_settings set;
-	struct bytes template = { .limit = CHAT_FILE_MAX }, text = { .limit = CHAT_TEXT_MAX };
 	struct jinja_options how = { 0 };
 	struct vocab *vocab;
-	struct chat chat;
 	struct gguf *g;
-	struct why chosen_why;
-	const char *remark;
-	unsigned remarks = 0;
-	int chosen;
 
 	cli_start(&c, argc, argv);
 	options(&set);
 	guard_arm(c.program);
 	if (!(g = gguf_open(models_path(c.argv[0], &w), 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
 		cli_die(&c, "%s", w.text);
-	if (chat_open(&chat, &set.setup, vocab, &w))
-		cli_die(&c, "%s", w.text);
-	if (!set.print && (!(set.parse || set.grammar) || set.messages))
-		add_messages(&chat, set.messages ? set.messages : "-", set.text);
-	if ((set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w))
-	    || (set.open && chat_continue(&chat, &w)))
-		cli_die(&c, "%s", w.text);
-	chosen = chat_choose(&chat, &set.setup, g, &template, &w);
-	if (chosen < 0)
-		cli_die(&c, "%s", w.text);
-	chosen_why = w;
 	how.now = set.dated ? &set.now : NULL;
-	if (set.grammar) {
-		if (chat_grammar(&chat, template.p, template.n, &how, vocab, &set.wish, &w))
-			cli_die(&c, "%s", w.text);
-		warn_left_out(&set.left_out);
-	} else if (set.parse) {
-		if (chat_parse(&chat, template.p, template.n, &how, set.what, &w))
-			cli_die(&c, "%s", w.text);
-	} else if (!set.print && chat_render(&chat, template.p, template.n, &how, &text, &w))
-		cli_die(&c, "%s", w.text);
-	if (chosen)
-		cli_warn(&c, "%s", chosen_why.text);
-	while (set.verbose && !set.print && (remark = chat_remark(&chat, &remarks)))
-		cli_warn(&c, "%s", remark);
-	print(set.print ? &template : &text);
+	(set.lines ? write_lines : write_one)(&set, g, vocab, &how);
 	bytes_free(&set.schema);
 	bytes_free(&set.left_out);
-	bytes_free(&text);
-	bytes_free(&template);
-	chat_end(&chat);
 	vocab_close(vocab);
 	gguf_close(g);
 	return cli_end(&c);

@@ -18,7 +18,7 @@ struct tok {
 	int append, plain, raw;         /* plain: --no-parse-special */
 	int decimal, offsets, count;    /* printed in place of frames: at most one of them */
 	int from_ids;                   /* the input is ids */
-	int lines, escape;
+	int lines, json, escape;
 	int chomp;                      /* a newline at the end of the text is left out */
 	size_t chunk;                   /* 0: one sequence */
 	/* set by the caller */

@@ -12,10 +12,11 @@
 #include "document.h"
 #include "prompts.h"
 
-enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, CHOMP, IDS, LINES, CHUNK };
+enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, CHOMP, IDS, LINES, JSON, CHUNK };
 
 static const struct opt opts[] = {
 	{ LINES, "lines", NULL, "make each line a text of its own: sequence 1, 2, ..." },
+	{ JSON, "json", NULL, "with --lines: each line is a JSON string, as chat --lines writes them" },
 	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the text have their meaning in C" },
 	{ 'a', "append", NULL, "continue a sequence: no position in the frames, no BOS, EOS or leading space" },
 	{ BOS, "bos", NULL, "add BOS at the start, even if the model does not ask for it" },
@@ -43,6 +44,8 @@ static const struct cli_rule rules[] = {
 	{ "chomp", .excludes = "ids lines" },
 	{ "escape", .excludes = "ids offsets", .reason = "they need the text unchanged" },
 	{ "lines", .excludes = "append offsets" },
+	{ "json", .requires = "lines" },
+	{ "json", .excludes = "ids escape" },
 	{ 0 }
 };
 
@@ -75,6 +78,7 @@ static void take_options(void)
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case LINES: t.lines = 1; break;
+		case JSON: t.json = 1; break;
 		case 'e': t.escape = 1; break;
 		case 'a': t.append = 1; break;
 		case BOS: t.bos = ADD_ALWAYS; break;
@@ -83,7 +87,7 @@ static void take_options(void)
 		case NO_EOS: t.eos = ADD_NEVER; break;
 		case NO_PARSE_SPECIAL: t.plain = 1; break;
 		case CHOMP: t.chomp = 1; break;
-	case RAW: t.raw = 1; break;
+		case RAW: t.raw = 1; break;
 		case IDS: t.from_ids = 1; break;
 		case CHUNK: t.chunk = (size_t)cli_integer(&c, o, 2, FRAME_IDS_MAX); break;
 		case DECIMAL: t.decimal = 1; break;

@@ -4,8 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/base/json.h"
 #include "lib/base/lines.h"
 #include "lib/base/out.h"
+
+enum { JSON_LINE_MAX = 512 << 20 };     /* bytes of memory */
 
 /* A sequence ends after its prompt, also after one without tokens, so that the lines of the answers match. */
 static int write_prompt(const struct tok *t, const struct ids *ids, int failed, struct why *w)
@@ -23,23 +26,43 @@ static int write_prompt(const struct tok *t, const struct ids *ids, int failed, 
 	return frame_write_end(1, failed ? FRAME_END_ERROR : 0, (uint32_t)ids->n, t->n_lines, w);
 }
 
-/* The ids of the line. -1 with a reason that names it. */
+/* Makes the line what its JSON string says. Returns 1 for null: the stage before has said what is wrong with it. */
+static int unquote(struct text *x, struct arena *a, struct why *w)
+{
+	const struct json *v = json_parse(a, x->s, x->n, w);
+
+	if (!v)
+		return -1;
+	if (v->type != JSON_STRING && v->type != JSON_NULL)
+		return why(w, "%s, where a string is expected", json_type_name(v));
+	x->s = (char *)v->s;
+	x->n = v->n;
+	return v->type == JSON_NULL;
+}
+
+/* The ids of the line. Returns 0; 1 if there are none, as the stage before has said; -1 with a reason that names it. */
 static int encode_line(struct tok *t, struct text *x, struct ids *ids, struct why *w)
 {
+	struct arena a = { .limit = JSON_LINE_MAX };
+	int failed = 0;
 	char where[32];
 
 	x->line = ++t->n_lines;
-	if (tok_encode(t, x, ids, w)) {
-		if (t->from_ids)
-			return -1;
-	} else if (ids->n <= FRAME_IDS_MAX) {
-		return 0;
-	} else {
-		why(w, "more tokens than a frame holds");
+	ids->n = 0;
+	if (t->json)
+		failed = unquote(x, &a, w);
+	if (!failed)
+		failed = tok_encode(t, x, ids, w);
+	if (!failed && ids->n > FRAME_IDS_MAX)
+		failed = why(w, "more tokens than a frame holds");
+	arena_free(&a);
+	/* an id that is none is named with its line */
+	if (failed < 0 && !t->from_ids) {
+		snprintf(where, sizeof where, "line %zu", x->line);
+		why_in(w, where);
+		why_in(w, x->name);
 	}
-	snprintf(where, sizeof where, "line %zu", x->line);
-	why_in(w, where);
-	return why_in(w, x->name);
+	return failed;
 }
 
 static int write_lines(struct tok *t, struct lines *lines, struct why *w)
@@ -52,7 +75,8 @@ static int write_lines(struct tok *t, struct lines *lines, struct why *w)
 		if (t->n_lines == FRAME_NO_SEQ - 1)
 			return why(w, "more lines than a stream has sequences");
 		if ((failed = encode_line(t, &line, &ids, w))) {
-			t->warn(w->text);
+			if (failed < 0)
+				t->warn(w->text);
 			ids.n = 0;
 			t->n_failed++;
 		}
