@@ -170,7 +170,7 @@ $(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(mo
 $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(OBJ)/lib/gguf/models.o $(fwd_o) $(pick_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(models_o) $(tok_o) $(lib_o)
 $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(models_o) $(pick_o) \
-	$(process_o) $(tok_o) $(lib_o)
+	$(process_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
 	$(OBJ)/lib/chat/marks.o $(tok_o) $(models_o) $(lib_o)

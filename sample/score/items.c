@@ -18,21 +18,28 @@
 enum { TRAILING = 3 };
 enum { TEXT_MAX = 1 << 28 };
 
+/* The model that reads the items. */
+struct reader {
+	struct gguf *g;
+	struct vocab *v;
+	const struct chat_setup *setup; /* or NULL */
+};
+
 /* ---- texts to tokens ---- */
 
 /* The ids of a text in up to three parts, with BOS where the model adds it. */
-static int encode(struct vocab *v, const char *const part[3], struct ids *ids, struct why *w)
+static int encode(const struct reader *r, const char *const part[3], struct ids *ids, struct why *w)
 {
-	const struct vocab_rules *rules = vocab_rules(v);
+	const struct vocab_rules *rules = vocab_rules(r->v);
 	struct bytes text = { .limit = TEXT_MAX };
 	int status = 0;
 
 	for (int i = 0; i < 3 && part[i]; i++)
 		status |= bytes_puts(&text, part[i]);
-	if (status || (rules->add_bos && ids_add(ids, rules->bos)))
+	if (status || (rules->add_bos && !r->setup && ids_add(ids, rules->bos)))
 		status = why(w, "out of memory");
 	else
-		status = vocab_encode(v, text.p, text.n, 0, ids, w);
+		status = vocab_encode(r->v, text.p, text.n, r->setup ? VOCAB_SPECIAL : 0, ids, w);
 	bytes_free(&text);
 	return status;
 }
@@ -60,10 +67,10 @@ static int set_range(const struct item *item, struct choice *c, size_t base, int
 }
 
 /* How many ids a text has. -1 */
-static int count(struct vocab *v, const char *const part[3], size_t *n, struct why *w)
+static int count(const struct reader *r, const char *const part[3], size_t *n, struct why *w)
 {
 	struct ids ids = { .n = 0 };
-	int status = encode(v, part, &ids, w);
+	int status = encode(r, part, &ids, w);
 
 	*n = ids.n;
 	free(ids.id);
@@ -75,20 +82,20 @@ static size_t bytes_of(const char *choice)
 	return size_max(strlen(choice + (*choice == ' ')), 1);
 }
 
-static int encode_choices(struct vocab *v, struct item *item, const struct question *q, struct why *w)
+static int encode_choices(const struct reader *r, struct item *item, const struct question *q, struct why *w)
 {
 	struct ids alone = { .n = 0 };          /* the context, in place of the other choices where there are none */
 	size_t base[QUESTION_CHOICES] = { 0 };
-	int long_after = q->after != NULL, status = encode(v, (const char *[3]){ q->context }, &alone, w);
+	int long_after = q->after != NULL, status = encode(r, (const char *[3]){ q->context }, &alone, w);
 
 	item->common = SIZE_MAX;
 	for (size_t i = 0; i < item->n && !status; i++) {
 		struct choice *c = &item->choice[i];
 
 		c->bytes = bytes_of(q->choice[i]);
-		status = encode(v, (const char *[3]){ q->context, q->choice[i], q->after }, &c->ids, w);
+		status = encode(r, (const char *[3]){ q->context, q->choice[i], q->after }, &c->ids, w);
 		if (!status && q->after)
-			status = count(v, (const char *[3]){ q->context, q->choice[i] }, &base[i], w);
+			status = count(r, (const char *[3]){ q->context, q->choice[i] }, &base[i], w);
 		item->common = common_of(item->n > 1 ? &item->choice[0].ids : &alone, &c->ids, item->common);
 		if (item->n > 1 && item->common == c->ids.n && c->ids.n)
 			item->common--;         /* another goes on where this one ends */
@@ -103,9 +110,35 @@ static int encode_choices(struct vocab *v, struct item *item, const struct quest
 
 /* ---- lines to items ---- */
 
-static int read_item(struct vocab *v, struct item *item, struct arena *arena, const struct json *line, struct why *w)
+/* Makes the context what the template makes of a user's message, and the choices answers to it. *text holds it. */
+static int render(const struct reader *r, struct question *q, struct bytes *text, struct why *w)
 {
+	struct bytes template = { .limit = CHAT_FILE_MAX };
+	struct chat chat;
+	int status = chat_open(&chat, r->setup, r->v, w)
+		|| chat_add_text(&chat, "user", q->context, strlen(q->context), w) ? -1 : 0;
+
+	status = status ? status : chat_choose(&chat, r->setup, r->g, &template, w);
+	if (status > 0)
+		status = why(w, "the model has no chat template (--template)");
+	else if (!status)
+		status = chat_render(&chat, template.p, template.n, NULL, text, w);
+	bytes_free(&template);
+	chat_end(&chat);
+	if (!status && (memchr(text->p, 0, text->n) || bytes_put(text, "", 1)))
+		status = why(w, "the rendered context contains NUL, or is too long");
+	q->context = text->p;
+	for (size_t i = 0; i < q->n; i++)
+		q->choice[i] += *q->choice[i] == ' ';
+	return status;
+}
+
+static int read_item(const struct reader *r, struct item *item, struct arena *arena, const struct json *line,
+	struct why *w)
+{
+	struct bytes context = { .limit = TEXT_MAX };
 	struct question q;
+	int status;
 
 	if (question_read(&q, arena, line, w) < 0)
 		return -1;
@@ -115,10 +148,14 @@ static int read_item(struct vocab *v, struct item *item, struct arena *arena, co
 		item->n = 0;
 		return why(w, "out of memory");
 	}
-	return encode_choices(v, item, &q, w);
+	status = r->setup ? render(r, &q, &context, w) : 0;
+	if (!status)
+		status = encode_choices(r, item, &q, w);
+	bytes_free(&context);
+	return status;
 }
 
-static int add_line(struct items *t, struct vocab *v, const char *text, size_t n, size_t number, struct why *w)
+static int add_line(struct items *t, const struct reader *r, const char *text, size_t n, size_t number, struct why *w)
 {
 	struct arena arena = { .limit = TEXT_MAX };
 	const struct json *line = json_parse_line(&arena, text, n, number, w);
@@ -131,7 +168,7 @@ static int add_line(struct items *t, struct vocab *v, const char *text, size_t n
 		why(w, "out of memory");
 	else if (line) {
 		t->item[t->n] = (struct item){ .line = number, .seq = seq };
-		status = read_item(v, &t->item[t->n++], &arena, line, w);
+		status = read_item(r, &t->item[t->n++], &arena, line, w);
 		snprintf(where, sizeof where, "line %zu", number);
 		status = status < 0 ? why_in(w, where) : 0;
 	}
@@ -139,7 +176,7 @@ static int add_line(struct items *t, struct vocab *v, const char *text, size_t n
 	return status;
 }
 
-static int read_lines(struct items *t, struct vocab *v, const char *file, struct why *w)
+static int read_lines(struct items *t, const struct reader *r, const char *file, struct why *w)
 {
 	struct lines lines;
 	char *line;
@@ -147,7 +184,7 @@ static int read_lines(struct items *t, struct vocab *v, const char *file, struct
 	int status = lines_open(&lines, file, w);
 
 	while (status == 0 && (status = lines_next(&lines, &line, &n, w)) > 0) {
-		status = json_blank(line, n) == n ? 0 : add_line(t, v, line, n, lines.number, w);
+		status = json_blank(line, n) == n ? 0 : add_line(t, r, line, n, lines.number, w);
 		if (status < 0)
 			why_in(w, lines.name);
 	}
@@ -157,20 +194,18 @@ static int read_lines(struct items *t, struct vocab *v, const char *file, struct
 	return status;
 }
 
-int items_open(struct items *t, const char *file, const char *model, struct why *w)
+int items_open(struct items *t, const char *file, const char *model, const struct chat_setup *setup, struct why *w)
 {
-	struct gguf *g = gguf_open(models_path(model, w), 0, w);
-	struct vocab *v = g ? vocab_open(g, VOCAB_ENCODE, w) : NULL;
+	struct reader r = { .g = gguf_open(models_path(model, w), 0, w), .setup = setup };
 	int status = -1;
 
 	*t = (struct items){ .n = 0 };
-	if (v) {
-		vocab_card(v, &t->card);
-		status = read_lines(t, v, file, w);
-		vocab_close(v);
+	if (r.g && (r.v = vocab_open(r.g, VOCAB_ENCODE, w))) {
+		vocab_card(r.v, &t->card);
+		status = read_lines(t, &r, file, w);
+		vocab_close(r.v);
 	}
-	if (g)
-		gguf_close(g);
+	gguf_close(r.g);
 	return status;
 }
 

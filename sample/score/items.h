@@ -3,7 +3,10 @@
  * The text of a choice is context, choice and after joined, encoded as a whole, with BOS where the model adds it. Its
  * score counts the tokens after those that all choices begin with, at least the last one; or, if there is an `after`
  * and more than three such tokens in every choice, those of `after` except the last. These are the rules of
- * llama-perplexity for HellaSwag and WinoGrande. */
+ * llama-perplexity for HellaSwag and WinoGrande.
+ *
+ * With a chat template, the context is a message of the user, and the template places all special tokens. A choice
+ * begins the answer, without the space that it may begin with. */
 #ifndef ITEMS_H
 #define ITEMS_H
 
@@ -11,6 +14,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
+#include "lib/chat/chat_setup.h"
 #include "lib/stream/frame.h"
 #include "lib/stream/ids.h"
 
@@ -36,9 +40,9 @@ struct items {
 	struct card card;
 };
 
-/* Reads the file, "-": standard input, and encodes it with the model's vocabulary. The reason of a failure names the
- * line. */
-int items_open(struct items *t, const char *file, const char *model, struct why *w);
+/* Reads the file, "-": standard input, and encodes it with the model's vocabulary. setup: how contexts are rendered;
+ * NULL: they are not. The reason of a failure names the line. */
+int items_open(struct items *t, const char *file, const char *model, const struct chat_setup *setup, struct why *w);
 void items_close(struct items *t);
 
 /* -1 with a reason that names file and line if a choice has more tokens than the context. */

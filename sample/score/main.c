@@ -7,6 +7,7 @@
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
+#include "lib/chat/chat_opts.h"
 #include "against.h"
 #include "choices.h"
 #include "perplexity.h"
@@ -14,7 +15,8 @@
 #include "settings.h"
 
 static struct cli c = { .program = "score", .synopsis = "[options] [STREAM]",
-	.purpose = "how well a text was predicted", .opts = settings_opts, .rules = settings_rules,
+	.purpose = "how well a text was predicted",
+	.opts = settings_opts, .more = { chat_opts }, .rules = settings_rules,
 	.examples = "  tok m.gguf < text | fwd --score m.gguf | score -m m.gguf --worst 5\n"
 		"  score --against a.lms b.lms\n"
 		"  score --choices choices.jsonl -m m.gguf\n" };
@@ -98,7 +100,7 @@ static int read_scores(struct choices *choices)
 static void choose(void)
 {
 	struct choices choices = { .table = set.table, .as_json = set.as_json };
-	int status = items_open(&choices.items, set.choices, set.model, &w);
+	int status = items_open(&choices.items, set.choices, set.model, set.chat ? &set.setup : NULL, &w);
 
 	if (status == 0 && set.ids) {
 		cli_binary(&c, 1);

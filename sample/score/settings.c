@@ -1,10 +1,11 @@
 /* The options of score. */
 #include "settings.h"
 
+#include "lib/chat/chat_opts.h"
 #include "lib/process/find.h"
 #include "lib/stream/frame.h"
 
-enum { CHUNK = 1, TABLE, LINES, WORST, JSON, AGAINST, CHOICES, IDS, BACKEND };
+enum { CHUNK = 1, TABLE, LINES, WORST, JSON, AGAINST, CHOICES, CHAT, IDS, BACKEND };
 enum { WORST_MAX = 100000, OWN = 2 };   /* OWN: words of fwd's command before those that are given */
 
 const struct opt settings_opts[] = {
@@ -14,6 +15,7 @@ const struct opt settings_opts[] = {
 		"which of several texts is the most likely, from lines of JSON with \"context\",\n"
 		"\"choices\" and \"answer\", or records of HellaSwag, WinoGrande or ARC;\n"
 		"with a stream: from its scores of the tokens that --ids writes" },
+	{ CHAT, "chat", NULL, "with --choices: each context is a question to the model, which the choices answer" },
 	{ IDS, "ids", NULL, "with --choices: write the tokens that fwd --score is to score" },
 	{ 't', "threads", "N", "with --choices: threads of fwd" },
 	{ 'c', "ctx-size", "N", "with --choices: tokens of fwd's context" },
@@ -31,7 +33,8 @@ const struct opt settings_opts[] = {
 const struct cli_rule settings_rules[] = {
 	{ "choices", .requires = "model" },
 	{ "choices", .excludes = "against worst chunk lines" },
-	{ "ids threads ctx-size backend", .requires = "choices" },
+	{ "ids threads ctx-size backend chat system tools set template template-name", .requires = "choices" },
+	{ "template", .excludes = "template-name" },
 	{ "ids", .excludes = "table threads ctx-size backend" },
 	{ "against", .excludes = "table lines worst model" },
 	{ "table", .excludes = "lines" },
@@ -58,6 +61,16 @@ static void check(const struct settings *set, const struct cli *c)
 		cli_usage(c, "%s: not with a stream, which has the scores", set->fwd.argv[OWN]);
 }
 
+static void take_chat(struct settings *set, const struct cli *c, const struct opt *o)
+{
+	struct why w;
+	int taken = chat_take(&set->setup, o, c->value, &w);
+
+	if (taken < 0)
+		cli_usage(c, "%s", w.text);
+	set->chat |= taken;
+}
+
 void settings_read(struct settings *set, struct cli *c)
 {
 	const struct opt *o;
@@ -72,12 +85,14 @@ void settings_read(struct settings *set, struct cli *c)
 		case LINES: set->lines = 1; break;
 		case WORST: set->worst = (size_t)cli_integer(c, o, 1, WORST_MAX); break;
 		case CHOICES: set->choices = c->value; break;
+		case CHAT: set->chat = 1; break;
 		case IDS: set->ids = 1; break;
 		case AGAINST: set->against = c->value; c->trouble = 2; break;
 		case JSON: set->as_json = 1; break;
 		case 't': add(set, c, "--threads", c->value); break;
 		case 'c': add(set, c, "--ctx-size", c->value); break;
 		case BACKEND: add(set, c, "--backend", c->value); break;
+		default: take_chat(set, c, o);
 		}
 	check(set, c);
 }

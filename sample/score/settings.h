@@ -6,11 +6,14 @@
 #include <stdint.h>
 
 #include "lib/base/cli.h"
+#include "lib/chat/chat_setup.h"
 #include "lib/process/stages.h"
 
 struct settings {
 	const char *model, *against, *choices;  /* or NULL */
 	int ids, table, lines, as_json;
+	int chat;                       /* contexts are rendered, as setup says */
+	struct chat_setup setup;
 	uint32_t chunk;                 /* 0: none */
 	size_t worst;
 	struct stage fwd;               /* its command for --choices, without the model */
