@@ -71,6 +71,8 @@ static void put_frame(const struct view *v)
 		out_text(f->rows ? "\"\"" : "");
 	} else {
 		out_print(",,,,\"%" PRIu32 " x %" PRIu32, f->rows, f->cols);
+		if (f->kind == FRAME_EMBEDDINGS)
+			out_print(" %s", frame_pooling_name(f->flags));
 	}
 	out_text("\"\n");
 }

@@ -44,7 +44,7 @@ static void put_piece(const struct view *v, int32_t id)
 	out_char('\n');
 }
 
-/* "logi  at 12: 3 rows of 32000" */
+/* "logi  at 12: 3 rows of 32000", "embd  at 12, mean: 1 row of 384" */
 static void put_size(const struct view *v)
 {
 	const struct frame *f = &v->f;
@@ -52,6 +52,8 @@ static void put_size(const struct view *v)
 	put_head(f);
 	if (f->flags && f->kind == FRAME_LOGITS)
 		out_print(", after %" PRIu32 " %s", f->flags, f->flags == 1 ? "layer" : "layers");
+	if (f->flags && f->kind == FRAME_EMBEDDINGS)
+		out_print(", %s", frame_pooling_name(f->flags));
 	out_print(": %" PRIu32 " %s of %" PRIu32 "\n", f->rows, f->rows == 1 ? "row" : "rows", f->cols);
 }
 

@@ -285,8 +285,9 @@ static int check_kind(const struct input *in, struct why *w)
 {
 	const struct frame *f = &in->frame;
 
-	if (f->kind == FRAME_LOGITS || f->kind == FRAME_SCORES) {
-		why(w, "%s where ids are expected", f->kind == FRAME_LOGITS ? "logits" : "scores");
+	if (f->kind == FRAME_LOGITS || f->kind == FRAME_SCORES || f->kind == FRAME_EMBEDDINGS) {
+		why(w, "%s where ids are expected", f->kind == FRAME_LOGITS ? "logits"
+			: f->kind == FRAME_SCORES ? "scores" : "embeddings");
 		return frame_why(&in->in, w);
 	}
 	if (f->kind != FRAME_CARD && f->seq == FRAME_NO_SEQ && f->kind != FRAME_END) {

@@ -223,8 +223,8 @@ int loop_take_back(struct loop *l, struct why *w)
 
 	if (got <= 0)
 		return got < 0 ? -1 : 1;
-	if (f.kind == FRAME_LOGITS) {
-		why(w, "logits, where a sampler's ids are expected");
+	if (f.kind == FRAME_LOGITS || f.kind == FRAME_EMBEDDINGS) {
+		why(w, "%s, where a sampler's ids are expected", f.kind == FRAME_LOGITS ? "logits" : "embeddings");
 		return reject(l, w);
 	}
 	if (f.kind == FRAME_CARD)

@@ -289,6 +289,10 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 		why(w, "hidden states: the model's last layers are missing (fwd --layers)");
 		return frame_why(&s->in, w);
 	}
+	if (f->kind == FRAME_EMBEDDINGS) {
+		why(w, "embeddings, where logits are expected");
+		return frame_why(&s->in, w);
+	}
 	if (f->seq == FRAME_NO_SEQ && f->kind != FRAME_END) {
 		why(w, "sequence %" PRIu32 ": only an `end ` frame may have this number", f->seq);
 		return frame_why(&s->in, w);

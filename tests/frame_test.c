@@ -52,6 +52,10 @@ static void write_stream(int fd)
 	f = (struct frame){ .kind = FRAME_HIDDEN, .rows = 2, .cols = 3, .type = FRAME_I8, .seq = 9 };
 	if (frame_write(fd, &f, bytes, &w))
 		_exit(2);
+	f = (struct frame){ .kind = FRAME_EMBEDDINGS, .rows = 1, .cols = 3, .type = FRAME_F32, .flags = POOLING_MEAN,
+		.pos = 6 };
+	if (frame_write(fd, &f, row, &w))
+		_exit(2);
 	f = (struct frame){ .kind = FRAME_LOGPROBS, .rows = 1, .cols = 2, .type = FRAME_F32, .pos = 4 };
 	if (frame_write(fd, &f, pair, &w) || frame_write_ids(fd, ids, 0, 4, FRAME_SAMPLED, 0, &w)
 		|| frame_write_end(fd, FRAME_END_STOP, 5, 0, &w))
@@ -91,6 +95,8 @@ static int read_stream(int fd, int skim)
 			good += few[0] == 1 && few[1] == -2 && few[2] == 0x1p-24f && f.pos == FRAME_APPEND;
 		} else if (f.kind == FRAME_HIDDEN && !frame_read(&in, &f, bytes, 6, &w)) {
 			good += bytes[0] == 1 && bytes[5] == -6 && f.rows == 2 && f.seq == 9;
+		} else if (f.kind == FRAME_EMBEDDINGS && !frame_read(&in, &f, few, 3, &w)) {
+			good += few[2] == 0.5f && f.flags == POOLING_MEAN && f.pos == 6;
 		} else if (f.kind == FRAME_LOGPROBS && !frame_read(&in, &f, few, 2, &w)) {
 			good += few[0] == 3 && few[1] == -0.5f;
 		} else if (f.kind == FRAME_IDS || f.kind == FRAME_END) {
@@ -100,7 +106,7 @@ static int read_stream(int fd, int skim)
 	return good + (got == 0 ? 100 : 0);
 }
 
-enum { FRAMES = 8 };
+enum { FRAMES = 9 };
 
 /* ---- descriptors ---- */
 
@@ -288,8 +294,8 @@ static unsigned char *recorded(size_t *n, int fd)
 static void cuts(const unsigned char *bytes, size_t n, int fd)
 {
 	/* the first byte after each frame */
-	const size_t ends[FRAMES + 1] = { 0, 76, 124, 156 + 4 * COLS, 194 + 4 * COLS, 232 + 4 * COLS, 272 + 4 * COLS,
-		304 + 4 * COLS, 336 + 4 * COLS };
+	const size_t ends[FRAMES + 1] = { 0, 76, 124, 156 + 4 * COLS, 194 + 4 * COLS, 232 + 4 * COLS, 276 + 4 * COLS,
+		316 + 4 * COLS, 348 + 4 * COLS, 380 + 4 * COLS };
 	size_t cut;
 	int got, whole, skim;
 
@@ -347,6 +353,9 @@ static void bounds(int fd)
 		{ FRAME_LOGITS, 0x80000000, 0x80000000, FRAME_F32, 0, -1 },
 		{ FRAME_LOGITS, FRAME_IDS_MAX, FRAME_VOCAB_MAX, FRAME_F32, 0, 1 },
 		{ FRAME_HIDDEN, 3, 1 << 20, FRAME_F16, 0, 1 }, { FRAME_HIDDEN, 3, 0xffffffff, FRAME_F16, 0, -1 },
+		{ FRAME_EMBEDDINGS, 1, FRAME_IDS_MAX, FRAME_F32, 0, 1 },
+		{ FRAME_EMBEDDINGS, 1, FRAME_IDS_MAX + 1, FRAME_F32, 0, -1 },
+		{ FRAME_EMBEDDINGS, 0, 5, FRAME_F32, 0, -1 }, { FRAME_EMBEDDINGS, 1, 5, FRAME_F16, 0, -1 },
 		{ FRAME_CARD, 7, 1, FRAME_I32, 0, -1 }, { FRAME_CARD, 8, 1, FRAME_I32, 0, 1 },
 		{ FRAME_CARD, 264, 1, FRAME_I32, 0, 1 }, { FRAME_CARD, 265, 1, FRAME_I32, 0, -1 },
 		{ FRAME_END, 0, 1, FRAME_I32, 0, 1 }, { FRAME_END, 1, 1, FRAME_I32, 0, -1 },
@@ -411,7 +420,7 @@ static void copies(int fd)
 	while (frame_next(&in, &f, &w) > 0)
 		copied += !frame_copy(&in, &f, other, &w);
 	m = pread(other, b, sizeof b, 0);
-	check_at(copied == 9 && n == m && !memcmp(a, b, (size_t)n), "a copied stream", copied);
+	check_at(copied == FRAMES + 1 && n == m && !memcmp(a, b, (size_t)n), "a copied stream", copied);
 	lseek(other, m - 35, SEEK_SET);
 	frame_open_in(&in, other, "file");
 	check_at(frame_next(&in, &f, &w) == 1 && f.kind == FRAME_END && f.flags == FRAME_END_STOP && f.pos == 9

@@ -105,6 +105,7 @@ static const struct shape {
 	{ FRAME_LOGITS, 1u << FRAME_F32 | 1u << FRAME_F16, UINT32_MAX, 1, FRAME_IDS_MAX, 1, FRAME_VOCAB_MAX },
 	{ FRAME_HIDDEN, 1u << FRAME_F32 | 1u << FRAME_F16 | 1u << FRAME_I8, UINT32_MAX, 1, FRAME_IDS_MAX, 1,
 		FRAME_IDS_MAX },
+	{ FRAME_EMBEDDINGS, 1u << FRAME_F32, POOLINGS - 1, 1, FRAME_IDS_MAX, 1, FRAME_IDS_MAX },
 	{ FRAME_LOGPROBS, 1u << FRAME_F32, 0, 1, FRAME_IDS_MAX, 2, 2 },
 	{ FRAME_SCORES, 1u << FRAME_F32, 0, 1, FRAME_IDS_MAX, SCORE_COLS, SCORE_COLS },
 	{ FRAME_FORK, 1u << FRAME_I32, 0, 1, 1, 1, 1 },
@@ -133,6 +134,16 @@ const char *frame_reason_words(uint32_t flags, size_t n)
 const char *frame_reason_key(uint32_t flags)
 {
 	return flags < FRAME_REASONS ? reasons[flags].key : NULL;
+}
+
+const char *frame_pooling_name(uint32_t flags)
+{
+	static const char *const names[POOLINGS] = {
+		[POOLING_NONE] = "none", [POOLING_MEAN] = "mean", [POOLING_CLS] = "cls", [POOLING_LAST] = "last",
+		[POOLING_RANK] = "rank"
+	};
+
+	return flags < POOLINGS ? names[flags] : "unknown";
 }
 
 static int check(const struct frame *f, struct why *w)

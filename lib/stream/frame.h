@@ -23,6 +23,7 @@ enum {
 #define FRAME_CANVAS FRAME_KIND('c', 'a', 'n', 'v')     /* I32, cols 1; flags: last rows without logits */
 #define FRAME_LOGITS FRAME_KIND('l', 'o', 'g', 'i')     /* F32 or F16, cols n_vocab; flags: layers, 0: all */
 #define FRAME_HIDDEN FRAME_KIND('h', 'i', 'd', 'n')     /* F32, F16 or I8, cols n_embd; flags: layers */
+#define FRAME_EMBEDDINGS FRAME_KIND('e', 'm', 'b', 'd') /* F32, cols the size of an embedding; flags: pooling */
 #define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id, log-probability; the drawn, then the best */
 #define FRAME_SCORES FRAME_KIND('s', 'c', 'o', 'r')     /* F32, cols 4: see enum score */
 #define FRAME_FORK FRAME_KIND('f', 'o', 'r', 'k')       /* I32, 1 x 1: the source sequence; seq: the new one */
@@ -32,6 +33,13 @@ enum { FRAME_F32 = 0, FRAME_F16 = 1, FRAME_I8 = 24, FRAME_I32 = 26 };   /* GGUF'
 enum {                          /* flags of `ids ` */
 	FRAME_SAMPLED = 1,      /* made by a sampler */
 	FRAME_GUESS = 2         /* the ids after the first are guesses: a row of logits is wanted for each id */
+};
+enum pooling {                  /* flags of `embd`: how a text's rows became one; also GGUF's pooling_type */
+	POOLING_NONE,           /* not: a row for each id */
+	POOLING_MEAN,
+	POOLING_CLS, POOLING_LAST,      /* the first row; the last */
+	POOLING_RANK,           /* scores of a pair of texts instead of an embedding: a column for each label */
+	POOLINGS
 };
 /* The columns of `scor`: of the token at pos, given those before it; then of the most likely token at its position. */
 enum score { SCORE_LOGPROB, SCORE_RANK, SCORE_BEST, SCORE_BEST_LOGPROB, SCORE_COLS };
@@ -49,6 +57,9 @@ enum frame_reason {                                     /* flags of `end `; 0: n
  * for none. */
 const char *frame_reason_words(uint32_t flags, size_t n);
 const char *frame_reason_key(uint32_t flags);
+
+/* The flags of an `embd` frame as a word, as in `fwd --pool mean`. */
+const char *frame_pooling_name(uint32_t flags);
 
 struct frame {
 	uint32_t kind, rows, cols, type, flags, pos, seq;
