@@ -99,7 +99,7 @@ SCORE = main settings figures tokens perplexity against question items choices s
 BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main list segment_text
-FEED = feed_opts loop loop_in loop_back live queue draft guessing result
+FEED = feed_opts loop loop_in loop_back live queue draft guessing replay result
 GEN = run generate signals options arguments hosts pipeline report messages convert console show answer sections \
 	commands layout spans conversation $(FEED)
 TERM = width keyboard tty view recall typed edit

@@ -46,17 +46,36 @@ static int open_fifo(const char *path)
 	return fd;
 }
 
+/* The status of --replay. */
+static int end_replay(const struct loop *l)
+{
+	struct why w;
+
+	if (l->replay->differs) {
+		replay_tell(l->replay, &w);
+		cli_warn(&c, "%s: %s", l->replay->name, w.text);
+		return 1;
+	}
+	if (!l->whole)
+		cli_die(&c, "%s ended before the text was complete", l->back.name);
+	if (l->replay->left)
+		cli_die(&c, "%s: %zu text%s no prompt", l->replay->name, l->replay->left,
+			l->replay->left == 1 ? " has" : "s have");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct stage model;
 	static struct draft draft;
+	static struct replay replay;
 	static struct loop l;
 	const char *argv0 = argv[0];
 	struct why w, of_model;
 	int status, fifo;
 
 	cli_start(&c, argc, argv);
-	feed_options(&l, &draft, &model, &c);
+	feed_options(&l, &draft, &replay, &model, &c);
 	cli_binary(&c, 0);
 	cli_binary(&c, 1);
 	model.argv[0] = find_program(argv0, "feed", "fwd");
@@ -64,15 +83,20 @@ int main(int argc, char **argv)
 	l.out = STDOUT_FILENO;
 	/* opened now, because tee's open() of the other end waits for it */
 	fifo = open_fifo(c.argv[0]);
+	if (l.replay && replay_read(&replay, &w))
+		cli_die(&c, "%s", w.text);
 	frame_open_in(&l.back, fifo, c.argv[0]);
 	frame_open_in(&l.in, STDIN_FILENO, "standard input");
 	status = loop_run(&l, &w);
+	replay_close(&replay);
 	draft_close(&draft);
 	/* the small model's own error says more than what its death did to the loop */
 	if (stage_wait(&model, &of_model))
 		cli_die(&c, "%s", of_model.text);
 	if (status && !l.gone)
 		cli_die(&c, "%s", w.text);
+	if (l.replay)
+		return end_replay(&l);
 	loop_close(&l);
 	if (l.full && !l.gone && l.n != LOOP_NO_LIMIT)
 		cli_cut(&c, "the context of %" PRId32 " tokens is full (fwd -c) before -n/--n-predict", l.card.n_ctx);

@@ -6,7 +6,7 @@
 
 #include "fwd/fwd_opts.h"
 
-enum { DRAFT = 1, DRAFT_SIZE, TEMP, GUESSES_MOST = 8 };
+enum { DRAFT = 1, DRAFT_SIZE, TEMP, REPLAY, GUESSES_MOST = 8 };
 
 const struct opt feed_opts[] = {
 	{ 'n', "n-predict", "N", "end after N tokens (default: no limit)" },
@@ -19,12 +19,15 @@ const struct opt feed_opts[] = {
 	{ 's', "seed", "N", "with --temp: seed of the draws" },
 	{ 't', "threads", "N", "threads of the small model" },
 	{ OPT_BACKEND, "backend", "NAME", "backend of the small model (see fwd)" },
+	{ REPLAY, "replay", "FILE", "compare with the tokens that were drawn before, in the stream FILE, all at once;\n"
+		"exit status as from diff: 0 the same, 1 different, 2 trouble" },
 	{ 0 }
 };
 
 const struct cli_rule feed_rules[] = {
 	{ "jobs", .excludes = "texts" },
 	{ "temp seed threads backend", .requires = "draft" },
+	{ "replay", .excludes = "draft" },
 	{ "draft=lookup", .excludes = "temp seed threads backend", .reason = "they are for a model" },
 	{ 0 }
 };
@@ -38,7 +41,7 @@ static void add(struct stage *model, const struct cli *c, const char *option, co
 		cli_die(c, "%s", w.text);
 }
 
-void feed_options(struct loop *l, struct draft *draft, struct stage *model, struct cli *c)
+void feed_options(struct loop *l, struct draft *draft, struct replay *replay, struct stage *model, struct cli *c)
 {
 	const char *from = NULL;
 	static char most[24];
@@ -59,11 +62,13 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 		case 's': cli_integer(c, o, -1, INT64_MAX); add(model, c, "--seed", c->value); break;
 		case 't': add(model, c, "--threads", c->value); break;
 		case OPT_BACKEND: add(model, c, "--backend", c->value); break;
+		case REPLAY: replay->name = c->value; c->trouble = 2; break;
 		}
 	if (c->argc != 1)
 		cli_usage(c, "expected one operand, the FIFO (try --help)");
 	if (l->texts)
 		l->jobs = 1;
+	l->replay = replay->name ? replay : NULL;
 	l->draft = from ? draft : NULL;
 	if (from && strcmp(from, "lookup")) {
 		snprintf(most, sizeof most, "%zu", draft->guessing.most);

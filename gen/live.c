@@ -92,6 +92,8 @@ int live_over(struct loop *l, struct live *s, struct why *w)
 {
 	if (!s->over)
 		l->active -= (size_t)s->fed;
+	if (s->recorded)
+		replay_end(l->replay, s->recorded, (size_t)s->drawn, live_position(s, s->ids.n));
 	s->over = 1;
 	s->fed = 0;
 	if (s->held <= s->valid)

@@ -4,6 +4,7 @@
 
 #include "draft.h"
 #include "loop.h"
+#include "replay.h"
 
 struct live {
 	struct sequence sequence;
@@ -20,6 +21,7 @@ struct live {
 	int over;               /* it has ended; what still comes of it only goes to the copy */
 	int stale;              /* the sampler may still send frames of the last generation, which ended here */
 	struct guesses guesses;
+	struct recorded *recorded;      /* what it is compared with; borrowed; NULL: nothing, or none was drawn yet */
 };
 
 /* The live sequence with that number; NULL: there is none. live_begin() starts it; NULL with a reason on failure. */

@@ -53,7 +53,8 @@ static int hears(const struct loop *l)
 static void lose_out(struct loop *l)
 {
 	l->cut |= l->n && (!l->ended || l->waiting || queue_pending(&l->to_out));
-	l->gone |= l->cut && l->copy < 0 ? LOOP_OUT : 0;
+	/* a replay compares what was drawn before fwd ended */
+	l->gone |= l->cut && l->copy < 0 && !l->replay ? LOOP_OUT : 0;
 	l->ended |= l->cut;
 	l->waiting &= !l->cut;
 	queue_clear(&l->to_out);

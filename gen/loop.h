@@ -6,7 +6,8 @@
  * Prompts go from `in` to `out`. Each frame of ids from `back` goes to `out`, until its sequence ends: by an `end `
  * frame, an id that ends a generation, n ids, or a full context. Every frame of `back` also goes to `copy`. With a
  * draft, guesses are appended to the ids; at the end, an empty frame makes fwd discard rejected guesses. With a
- * diffusion model, canvases go to `out` only, and ids to `copy` only.
+ * diffusion model, canvases go to `out` only, and ids to `copy` only. With a replay, all of a recorded text is appended
+ * to its first id; the sequence also ends at the first difference from it, and with it.
  *
  * Without `jobs` there is only sequence 0: its prompt is all that comes from `in`, and at its end the loop closes
  * `out`, so that the stages end in turn. With `jobs` there are many, at most `jobs` at a time: the next prompt waits
@@ -28,6 +29,7 @@
 #include "result.h"
 
 struct draft;
+struct replay;
 
 enum { LOOP_OUT = 1, LOOP_COPY = 2 };
 enum { LOOP_NO_LIMIT = -1, LOOP_TEXTS_MAX = 1000, LOOP_JOBS_MAX = 100000 };
@@ -41,6 +43,7 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 	struct ids kept;        /* what the prompt must begin with; nothing is sent before it has; borrowed */
 	const char *kv;         /* the name of these */
 	struct draft *draft;    /* or NULL; borrowed */
+	struct replay *replay;  /* or NULL; borrowed; not with a draft */
 	struct result *r;       /* [texts], or NULL */
 	int turns;              /* sequence 0 has several generations: loop_send() and loop_turn() run one */
 	int logprobs;           /* the sampler sends the log-probability of each id after the id */

@@ -11,11 +11,17 @@
 /* The reason why nothing can follow the id at pos, or 0. */
 static int over(const struct loop *l, const struct live *s, int32_t id, uint32_t pos)
 {
+	struct recorded *t = s->recorded;
+
+	if (t && !replay_same(l->replay, t, (size_t)s->drawn - 1, id, pos))
+		return FRAME_END_STOP;
 	if (l->card.n_vocab && card_is_eog(&l->card, id))
 		return FRAME_END_EOG;
 	if (s->drawn == l->n)
 		return FRAME_END_LENGTH;
-	return l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx ? FRAME_END_CONTEXT : 0;
+	if (l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx)
+		return FRAME_END_CONTEXT;
+	return t && !t->ended && (size_t)s->drawn == t->ids.n ? FRAME_END_LENGTH : 0;
 }
 
 /* Makes guesses after the last id of the sequence, which is at pos. */
@@ -29,6 +35,24 @@ static int guess(struct loop *l, struct live *s, uint32_t pos, size_t accepted, 
 	return draft_propose(l->draft, &s->guesses, &l->card, l->active, accepted, room, w);
 }
 
+/* Sends the last id of the sequence, which is at pos, and as guesses all that was recorded after it: one frame, which
+ * fwd evaluates in batches. */
+static int send_recorded(struct loop *l, struct live *s, uint32_t pos, struct why *w)
+{
+	const struct recorded *t = s->recorded;
+	size_t last = (size_t)s->drawn - 1, n = t->ids.n - last - !t->ended, room = FRAME_IDS_MAX;
+
+	/* it was among the guesses, and the sampler drew nothing after it: an `end ` frame follows */
+	if (pos < s->held)
+		return 0;
+	if (l->card.n_ctx)
+		room = size_min(room, (size_t)l->card.n_ctx - pos);
+	n = size_min(n, room);
+	s->valid = pos + 1;
+	s->held = pos + (uint32_t)n;
+	return live_send(l, s, t->ids.id + last, n, pos, FRAME_SAMPLED | (n > 1 ? FRAME_GUESS : 0), w);
+}
+
 /* Sends the last n ids of the sequence to fwd, the first at position pos. Appends guesses to a single id. */
 static int forward(struct loop *l, struct live *s, size_t n, uint32_t pos, size_t accepted, struct why *w)
 {
@@ -36,6 +60,8 @@ static int forward(struct loop *l, struct live *s, size_t n, uint32_t pos, size_
 	const struct guesses *g = &s->guesses;
 	int32_t with[1 + GUESSES_MAX] = { *ids };
 
+	if (s->recorded)
+		return send_recorded(l, s, pos, w);
 	s->valid = s->held = pos + (uint32_t)n;
 	if (!l->draft || n > 1 || !s->placed)
 		return live_send(l, s, ids, n, pos, FRAME_SAMPLED, w);
@@ -51,6 +77,9 @@ static size_t count_accepted(const struct live *s, const int32_t *ids, uint32_t 
 {
 	if (s->held <= s->valid || s->canvas || pos != s->valid)
 		return 0;
+	/* the last id may differ from the recorded one */
+	if (s->recorded)
+		return size_min(n - (size_t)s->recorded->compared, s->held - s->valid);
 	return draft_matches(&s->guesses, ids, size_min(n, s->held - s->valid));
 }
 
@@ -75,7 +104,7 @@ static int check_drawn(struct loop *l, const struct live *s, uint32_t pos, struc
 		why(w, "ids without a canvas: the sampler does not support diffusion models");
 		return reject(l, w);
 	}
-	if (l->draft && pos != live_position(s, s->ids.n)) {
+	if ((l->draft || l->replay) && pos != live_position(s, s->ids.n)) {
 		why(w, "ids for position %" PRIu32 ", not %" PRIu32 ": the sampler does not support guesses", pos,
 			live_position(s, s->ids.n));
 		return reject(l, w);
@@ -95,6 +124,8 @@ static int take_drawn(struct loop *l, struct live *s, const struct frame *f, str
 		return 0;
 	pos = live_place(s, f->pos, 0);
 	if (check_drawn(l, s, pos, w))
+		return -1;
+	if (l->replay && !s->recorded && !(s->recorded = replay_find(l->replay, f->seq, pos, w)))
 		return -1;
 	s->stale = 0;
 	if (!l->drawing++ && l->idle)
@@ -149,6 +180,8 @@ static int take_end(struct loop *l, struct live *s, const struct frame *f, struc
 
 	if (!s)
 		return 0;
+	if (l->replay && f->flags == FRAME_END_ERROR)
+		return why(w, "sequence %" PRIu32 " has failed", f->seq);
 	if (r)
 		result_end(r, f->flags, l->payload, f->rows);
 	if (!l->jobs) {
@@ -192,10 +225,14 @@ static int take_card(struct loop *l, const struct frame *f, struct why *w)
 {
 	if (card_read(&l->back, f, &l->card, w))
 		return -1;
-	if (l->draft && l->card.diffusion) {
+	if ((l->draft || l->replay) && l->card.diffusion) {
 		l->rejected = 1;
-		return why(w, "--draft: the tokens of a diffusion model cannot be guessed");
+		return why(w, "--%s: the tokens of a diffusion model cannot be guessed",
+			l->draft ? "draft" : "replay");
 	}
+	if (l->replay && l->replay->card.n_vocab
+	    && card_agree(&l->replay->card, l->replay->name, &l->card, l->back.name, w))
+		return -1;
 	return queue_card(&l->to_copy, l->copy, &l->card, w);
 }
 

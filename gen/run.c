@@ -14,11 +14,12 @@
 #include "feed_opts.h"
 #include "generate.h"
 #include "pipeline.h"
+#include "replay.h"
 #include "report.h"
 #include "signals.h"
 
 /* Configures the loop from the command of feed, as it is printed. */
-static int set_loop(struct request *q, struct loop *l, struct draft *draft, struct why *w)
+static int set_loop(struct request *q, struct loop *l, struct draft *draft, struct replay *replay, struct why *w)
 {
 	static struct cli c = { .program = "gen", .opts = feed_opts, .rules = feed_rules };
 	const struct stage *feed = &q->stage[FEED];
@@ -29,9 +30,9 @@ static int set_loop(struct request *q, struct loop *l, struct draft *draft, stru
 		return why(w, "out of memory");
 	memcpy(c.argv, feed->argv, feed->n * sizeof *c.argv);
 	c.argv[feed->n] = fifo;
-	feed_options(l, draft, &q->stage[DRAFT], &c);
+	feed_options(l, draft, replay, &q->stage[DRAFT], &c);
 	q->stage[DRAFT].argv[0] = q->fwd;
-	return 0;
+	return l->replay ? replay_read(replay, w) : 0;
 }
 
 /* ---- how it ended ---- */
@@ -116,11 +117,12 @@ static int full_status(const struct request *q, const struct loop *l, const stru
 static int work(struct request *q, struct loop *l, struct result *results, struct capture *capture, struct why *w)
 {
 	static struct draft draft;
+	static struct replay replay;
 	char prefix[16];
 	int status;
 
 	loop_init(l);
-	if (set_loop(q, l, &draft, w))
+	if (set_loop(q, l, &draft, &replay, w))
 		return -1;
 	l->r = q->lines ? NULL : results;
 	for (int i = 0; i < q->texts; i++)
@@ -134,6 +136,7 @@ static int work(struct request *q, struct loop *l, struct result *results, struc
 		return -1;
 	status = q->conversation ? conversation(q, l, w) : generate(q, l, capture, w);
 	draft_close(&draft);
+	replay_close(&replay);
 	return status;
 }
 
