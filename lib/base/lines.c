@@ -12,12 +12,17 @@
 
 enum { PIECE = 1 << 16 };       /* bytes read at once */
 
+void lines_open_fd(struct lines *l, int fd, const char *name)
+{
+	*l = (struct lines){ .fd = fd, .name = name, .text = { .limit = PTRDIFF_MAX } };
+}
+
 int lines_open(struct lines *l, const char *name, struct why *w)
 {
 	int is_stdin = !strcmp(name, "-");
 
-	*l = (struct lines){ .fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC),
-		.name = is_stdin ? "standard input" : name, .text = { .limit = PTRDIFF_MAX } };
+	lines_open_fd(l, is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC),
+		is_stdin ? "standard input" : name);
 	return l->fd < 0 ? why(w, "%s: %s", name, strerror(errno)) : 0;
 }
 
@@ -72,4 +77,9 @@ int lines_next(struct lines *l, char **line, size_t *n, struct why *w)
 		*n -= mark;
 	}
 	return 1;
+}
+
+int lines_ready(const struct lines *l)
+{
+	return (l->text.n > l->at && memchr(l->text.p + l->at, '\n', l->text.n - l->at)) || io_readable(l->fd, 0);
 }

@@ -20,9 +20,15 @@ struct lines {                  /* all private but name and number */
 int lines_open(struct lines *l, const char *name, struct why *w);
 void lines_close(struct lines *l);
 
+/* The same from a descriptor, which lines_close() closes unless it is standard input. */
+void lines_open_fd(struct lines *l, int fd, const char *name);
+
 /* The next line, line[n], without the '\n' or '\r\n' at its end, which the last line may lack, and without a byte-order
  * mark at the start of the file. It may contain any other byte. The caller may modify it; it is valid until the next
  * call. Returns 1; 0 after the last line; -1 with a reason. */
 int lines_next(struct lines *l, char **line, size_t *n, struct why *w);
+
+/* Whether the next line has come, or part of it, so that lines_next() will not wait for long. */
+int lines_ready(const struct lines *l);
 
 #endif

@@ -1,0 +1,101 @@
+/* As text: score, id and, if there is one, text, separated by tabs. */
+#include "results.h"
+
+#include <string.h>
+
+#include "lib/base/json.h"
+#include "lib/base/out.h"
+
+enum { LABEL_ARENA = 1 << 30 };
+
+/* The id of the row: its own, or the number of the row. */
+static void print_id(const struct json *id, size_t row)
+{
+	struct json_writer j = json_to_out();
+
+	if (!id)
+		out_print("%zu", row);
+	else if (id->type == JSON_STRING)
+		out_quoted(id->s, id->n, 0);
+	else
+		json_value(&j, id);
+}
+
+static void print_line(const struct hit *hit, const struct label *label)
+{
+	out_print("%.6f\t", hit->score);
+	print_id(json_get(label->members, "id"), hit->row);
+	if (label->text) {
+		out_char('\t');
+		out_quoted(label->text, label->n, 0);
+	}
+	out_char('\n');
+}
+
+static void put_key(struct json_writer *j, const char *key)
+{
+	json_key(j, key, strlen(key));
+}
+
+/* The object of a hit: index and score, then the members of its label. */
+static void put_hit(struct json_writer *j, const struct hit *hit, const struct label *label)
+{
+	json_open(j, '{');
+	put_key(j, "index");
+	json_int(j, (int64_t)hit->row);
+	put_key(j, "score");
+	json_float(j, hit->score);
+	for (const struct json *m = label->members ? label->members->child : NULL; m; m = m->next)
+		if (strcmp(m->key, "index") && strcmp(m->key, "score")) {
+			json_key(j, m->key, m->key_n);
+			json_value(j, m);
+		}
+	if (!label->members && label->text) {
+		put_key(j, "text");
+		json_string(j, label->text, label->n);
+	}
+	json_close(j, '}');
+}
+
+/* The label of a hit, which the arena holds. */
+static int label_of(const struct results *r, const struct hit *hit, struct arena *a, struct label *label, struct why *w)
+{
+	arena_free(a);
+	*label = (struct label){ .text = NULL };
+	return r->labels->n ? labels_get(r->labels, hit->row, a, label, w) : 0;
+}
+
+int results_print(struct results *r, const struct query *q, const struct nearest *found, struct why *w)
+{
+	struct arena arena = { .limit = LABEL_ARENA };
+	struct json_writer j = json_to_out();
+	struct label label;
+	int failed = 0;
+
+	if (r->as_json) {
+		json_open(&j, '{');
+		if (q->text) {
+			put_key(&j, "query");
+			json_string(&j, q->text, q->n);
+		}
+		put_key(&j, "results");
+		json_open(&j, '[');
+	} else if (r->printed) {
+		out_char('\n');
+	}
+	for (size_t i = 0; i < found->n && !failed; i++) {
+		failed = label_of(r, &found->hit[i], &arena, &label, w);
+		if (!failed && r->as_json)
+			put_hit(&j, &found->hit[i], &label);
+		else if (!failed)
+			print_line(&found->hit[i], &label);
+	}
+	arena_free(&arena);
+	if (r->as_json) {
+		json_close(&j, ']');
+		json_close(&j, '}');
+		out_char('\n');
+	}
+	r->printed++;
+	return failed ? -1 : out_flush(w);
+}
