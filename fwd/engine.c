@@ -15,8 +15,8 @@ static size_t context(const struct engine_setup *s, const struct model *m)
 	struct segment_info info;
 	struct why w;
 
-	if (s->n_ctx)
-		return s->n_ctx;
+	if (s->n_ctx || s->trained_ctx)
+		return s->n_ctx ? s->n_ctx : m->n_ctx_train;
 	if (s->kv && segment_inspect(s->kv, &info, &w) == 0)
 		return info.n_ctx;
 	return size_min(m->n_ctx_train, CTX_DEFAULT);

@@ -13,6 +13,7 @@ struct engine_setup {
 	size_t threads, batch;
 	const char *kv;                 /* name of the segment; NULL: none */
 	size_t n_ctx;                   /* 0: the segment's, or the training context but at most 4096 */
+	int trained_ctx;                /* in place of n_ctx: the training context */
 	int kv_type;                    /* enum kv_type; -1: f32 for float models, f16 for quantised ones */
 	size_t first, end;              /* layers [first, end); end 0: up to the last */
 	int lens;                       /* prepare for plan_lens() */

@@ -9,8 +9,9 @@ const struct opt fwd_opts[] = {
 		"multicore: the best instruction set, on all cores; simd: the same, on one core\n"
 		"without -t; scalar: the reference code, likewise; or an instruction set by name\n"
 		"(default: multicore)" },
-	{ 't', "threads", "N", "threads (default: one for each fast physical core; 1 for simd and scalar)" },
-	{ 'c', "ctx-size", "N", "tokens of context (default: what the model was trained for, 4096 at most)" },
+	{ 't', "threads", "N", "threads (default: -1: one for each fast physical core; 1 for simd and scalar)" },
+	{ 'c', "ctx-size", "N",
+		"tokens of context; 0: what the model was trained for (default: that, but 4096 at most)" },
 	{ 'b', "batch-size", "N", "tokens evaluated at once (default: 512)" },
 	{ OPT_KV, "kv", "NAME",
 		"keep the state in segment NAME (a file if NAME has a '/'), and continue from it" },

@@ -117,6 +117,14 @@ static void add_override(struct settings *set, const struct cli *c)
 	set->override[n] = c->value;
 }
 
+/* 0 and -1 are the default. */
+static size_t take_threads(const struct cli *c, const struct opt *o)
+{
+	long long n = cli_integer(c, o, -1, THREADS_MAX);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
 void settings_read(struct settings *set, struct cli *c)
 {
 	const char *backend = "multicore";
@@ -127,8 +135,11 @@ void settings_read(struct settings *set, struct cli *c)
 	while ((o = cli_next(c)))
 		switch (o->letter) {
 		case OPT_BACKEND: backend = cli_word(c, o); break;
-		case 't': set->engine.threads = (size_t)cli_integer(c, o, 1, THREADS_MAX); break;
-		case 'c': set->engine.n_ctx = (size_t)cli_integer(c, o, 1, SEGMENT_CTX_MAX); break;
+		case 't': set->engine.threads = take_threads(c, o); break;
+		case 'c':
+			set->engine.n_ctx = (size_t)cli_integer(c, o, 0, SEGMENT_CTX_MAX);
+			set->engine.trained_ctx = !set->engine.n_ctx;
+			break;
 		case 'b': set->engine.batch = (size_t)cli_integer(c, o, 1, BATCH_MAX); break;
 		case OPT_KV: set->engine.kv = c->value; break;
 		case OPT_KV_TYPE: set->engine.kv_type = settings_kv_type(c, o); break;

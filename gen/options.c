@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -414,6 +415,18 @@ void options(struct request *q, struct cli *c)
 
 /* ---- ask ---- */
 
+/* The document, all of standard input. Somebody may have left it open without a thought: after a second says what is
+ * waited for. */
+static int read_document(const struct cli *c, const char *name, struct bytes *text, struct why *w)
+{
+	enum { SECOND = 1000 };
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	if (slurp_is_stdin(name) && isatty(STDERR_FILENO) && !poll(&in, 1, SECOND))
+		cli_warn(c, "reading the document from standard input (--no-stdin: there is none)");
+	return slurp_text(name, text, w);
+}
+
 /* The question, operands joined by blanks, then the document after an empty line. */
 static void make_question(struct request *q, const struct cli *c)
 {
@@ -430,7 +443,7 @@ static void make_question(struct request *q, const struct cli *c)
 	n = text.n;
 	if (document && n)
 		failed |= bytes_puts(&text, "\n\n");
-	if (!failed && document && slurp_text(document, &text, &w))
+	if (!failed && document && read_document(c, document, &text, &w))
 		cli_die(c, "%s", w.text);
 	/* a new line ends a document, and is not a part of it */
 	while (text.n > n && text.p[text.n - 1] == '\n')
