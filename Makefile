@@ -59,7 +59,7 @@ SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = json json_write
 STREAM = frame card stop sequences
 GGUF = architecture gguf gguf_parse gguf_get gguf_set gguf_hash formats blocks grids
-VOCAB = align vocab read keys known special merge merges ranks words names prefixes pretok pretok_table unicode \
+VOCAB = align vocab read keys known pair special merge merges ranks words names prefixes pretok pretok_table unicode \
 	unicode_table spm bpe rwkv ugm wpm plamo2 whitespace dna
 PROCESS = stages find
 PICK = rng gumbel topk score positions
@@ -91,7 +91,7 @@ FWD = engine settings supported input question batch answers hidden texts chain 
 	$(MIXERS:%=mixers/%) plan/plan plan/split plan/prefault $(OPS:%=plan/%) \
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
 	measure/dump measure/compare measure/report
-TOK = main encode document prompts
+TOK = main encode document prompts pair
 SAMPLE = main options session generation pick canvas pieces after constraint trace
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page

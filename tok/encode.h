@@ -11,6 +11,8 @@
 
 enum adding { ADD_AS_MODEL_SAYS, ADD_ALWAYS, ADD_NEVER };
 
+struct pairing;
+
 /* What tok is to do, and how far it has come. */
 struct tok {
 	/* the options */
@@ -21,6 +23,7 @@ struct tok {
 	int lines, json, escape;
 	int chomp;                      /* a newline at the end of the text is left out */
 	size_t chunk;                   /* 0: one sequence */
+	struct pairing *pairing;        /* each line is a pair of texts (pair.h); NULL: one text */
 	/* set by the caller */
 	struct vocab *vocab;
 	struct card card;

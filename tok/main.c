@@ -10,13 +10,18 @@
 #include "lib/gguf/models.h"
 #include "lib/stream/frame.h"
 #include "document.h"
+#include "pair.h"
 #include "prompts.h"
 
-enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, CHOMP, IDS, LINES, JSON, CHUNK };
+enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, CHOMP, IDS, LINES, JSON, CHUNK, PAIR };
 
 static const struct opt opts[] = {
 	{ LINES, "lines", NULL, "make each line a text of its own: sequence 1, 2, ..." },
-	{ JSON, "json", NULL, "with --lines: each line is a JSON string, as chat --lines writes them" },
+	{ PAIR, "pair", NULL,
+		"make each line a pair of texts, for a reranker: the query, a tab, and the document" },
+	{ JSON, "json", NULL,
+		"with --lines: each line is a JSON string, as chat --lines writes them;\n"
+		"with --pair: an array of two strings" },
 	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the text have their meaning in C" },
 	{ 'a', "append", NULL, "continue a sequence: no position in the frames, no BOS, EOS or leading space" },
 	{ BOS, "bos", NULL, "add BOS at the start, even if the model does not ask for it" },
@@ -44,7 +49,8 @@ static const struct cli_rule rules[] = {
 	{ "chomp", .excludes = "ids lines" },
 	{ "escape", .excludes = "ids offsets", .reason = "they need the text unchanged" },
 	{ "lines", .excludes = "append offsets" },
-	{ "json", .requires = "lines" },
+	{ "pair", .excludes = "append offsets ids chunk bos no-bos eos no-eos chomp" },
+	{ "json", .requires = "lines pair" },
 	{ "json", .excludes = "ids escape" },
 	{ 0 }
 };
@@ -64,6 +70,7 @@ static void warn(const char *text)
 }
 
 static struct tok t = { .warn = warn };
+static struct pairing pairing;
 
 static void must(int failed)
 {
@@ -78,6 +85,7 @@ static void take_options(void)
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case LINES: t.lines = 1; break;
+		case PAIR: t.lines = 1; t.pairing = &pairing; break;
 		case JSON: t.json = 1; break;
 		case 'e': t.escape = 1; break;
 		case 'a': t.append = 1; break;
@@ -110,6 +118,7 @@ static struct gguf *open_vocabulary(void)
 		cli_die(&c, "%s: the vocabulary has no BOS token", c.argv[0]);
 	if (t.eos == ADD_ALWAYS && vocab_rules(t.vocab)->eos < 0)
 		cli_die(&c, "%s: the vocabulary has no EOS token", c.argv[0]);
+	must(t.pairing && pairing_open(&pairing, g, t.vocab, &w));
 	return g;
 }
 

@@ -7,6 +7,7 @@
 #include "lib/base/json.h"
 #include "lib/base/lines.h"
 #include "lib/base/out.h"
+#include "pair.h"
 
 enum { JSON_LINE_MAX = 512 << 20 };     /* bytes of memory */
 
@@ -49,9 +50,9 @@ static int encode_line(struct tok *t, struct text *x, struct ids *ids, struct wh
 
 	x->line = ++t->n_lines;
 	ids->n = 0;
-	if (t->json)
-		failed = unquote(x, &a, w);
-	if (!failed)
+	if (t->pairing)
+		failed = pair_encode(t, x, &a, ids, w);
+	else if (!t->json || !(failed = unquote(x, &a, w)))
 		failed = tok_encode(t, x, ids, w);
 	if (!failed && ids->n > FRAME_IDS_MAX)
 		failed = why(w, "more tokens than a frame holds");

@@ -71,6 +71,14 @@ struct vocab_rules {
 
 const struct vocab_rules *vocab_rules(const struct vocab *v);
 
+/* A pair of texts, as rerankers take them, is bos, query, eos, sep, document, end; -1 is left out. */
+struct vocab_pair {
+	int32_t bos, eos, sep, end;
+};
+
+/* What the file's flags say about pairs; bos and end are those of a single text. -1: they name no token. */
+int vocab_pair(const struct vocab *v, struct vocab_pair *p, struct why *w);
+
 /* 1 for unknown, control and user-defined tokens, which are found in the text before it is encoded. 0 for an id outside
  * the vocabulary. */
 int vocab_is_special(const struct vocab *v, int32_t id);
