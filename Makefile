@@ -78,15 +78,15 @@ KERNELS = kv_type $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns columns_wide decode decode_wide float_rows prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv loops grok minimax01 deepseek4 t5 diffusion
-BUILDER = graph cut place builder open decoder attention latent compressed indexer feed_forward experts adapters \
+BUILDER = graph cut place builder open decoder attention latent compressed indexer feed_forward experts adapters lora \
 	encoder per_layer
 RESIDUAL = residual altup attn_res gated_streams hyper ngrams norm_gates
 MIXERS = convolution delta lightning linear linear_gates linear_keep mamba mamba2 product rwkv rwkv6 rwkv7 shift ssm wkv
-MODEL = model tensors keys expected layers layers_rope rope encoder diffusion
-OPS = embed angles rows product prepare store attend compress choose best attend_groups select route experts heads \
-	copy logits op
+MODEL = model tensors lora keys expected layers layers_rope rope encoder diffusion
+OPS = embed angles rows product lora prepare store attend compress choose best attend_groups select route experts \
+	heads copy logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
-FWD = engine settings supported input question batch answers hidden texts chain scores \
+FWD = engine settings supported input question adapt batch answers hidden texts chain scores \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) $(RESIDUAL:%=residual/%) \
 	$(MIXERS:%=mixers/%) plan/plan plan/split plan/prefault $(OPS:%=plan/%) \
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
@@ -113,7 +113,7 @@ REFERENCE = reference_model reference_keys reference_families reference_math ref
 	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
 	reference_compressed reference_encoder
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
-HELPERS = mkmodel reference stream weave answer draw dribble under terminal
+HELPERS = mkmodel mkadapter reference stream weave answer draw dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_grammar tok/chat_parse fwd/main fwd/fwd_opts \
 	sample/schema detok/main detok/printer detok/filter detok/texts $(PEEK:%=detok/%) gen/feed gen/best \
@@ -184,6 +184,7 @@ $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/tests/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 
 $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
+$(BIN)/tests/mkadapter: $(OBJ)/tests/mkadapter.o $(OBJ)/tests/mkgguf.o $(lib_o)
 $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(REFERENCE:%=$(OBJ)/tests/%.o) $(lib_o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
 $(BIN)/tests/answer: $(OBJ)/tests/answer.o $(lib_o)

@@ -1,11 +1,14 @@
 /* Opens threads, plan and state, in this order because each needs the one before. */
 #include "engine.h"
 
+#include <string.h>
+
 #include "fwd/builder/builder.h"
 #include "fwd/state/named.h"
 #include "fwd/model/diffusion.h"
 #include "fwd/model/encoder.h"
 #include "lib/base/size.h"
+#include "adapt.h"
 
 enum { CTX_DEFAULT = 4096 };
 
@@ -31,6 +34,7 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	struct plan_setup setup = { .kernels = s->kernels,
 		.batch = encoder_of(m)->n_layer || diffusion_of(m)->on ? n_ctx : s->batch,
 		.lens = s->lens, .first = s->first, .last = s->end ? s->end : m->n_layer };
+	struct lora_use use[LORA_MAX];
 	struct segment_shape shape;
 
 	if (n_ctx > m->n_ctx_max)
@@ -41,9 +45,14 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	if (!e->plan)
 		return -1;
 	shape = plan_shape(e->plan, n_ctx, type);
+	e->choices = shape.choices;
+	adapt_default(m, use);
+	shape.choices = adapt_choices(m, use, e->choices);
 	e->weights = (struct weights){ m->gguf, setup.last - setup.first < m->n_layer ? m->used : NULL, m->n_vocab };
 	if (segment_open(&e->segment, s->kv, &shape, n_ctx, w) < 0 || digest_check(&e->segment, &e->weights, w) < 0)
 		return -1;
+	memcpy(e->segment.lora, use, sizeof use);
+	adapt_resume(m, &e->segment);
 	return plan_bind(e->plan, n_ctx, w);
 }
 

@@ -25,6 +25,7 @@ struct engine {
 	struct plan *plan;
 	struct weights weights;         /* the weights that the segment must belong to */
 	struct segment segment;
+	uint64_t choices;               /* of its shape, without adapters */
 };
 
 /* Returns 0, or -1 with a one-line reason and nothing left open. */

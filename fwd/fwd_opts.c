@@ -21,5 +21,8 @@ const struct opt fwd_opts[] = {
 	{ OPT_IGNORE_TENSORS, "ignore-tensors", NULL,
 		"ignore tensors that the architecture does not have, such as those of a part that\n"
 		"reads images" },
+	{ OPT_LORA, "lora", "FILE[=SCALE]",
+		"add the products of an adapter (LoRA) to those of the model, times SCALE (default: 1);\n"
+		"repeatable" },
 	{ 0 }
 };

@@ -5,7 +5,8 @@
 
 #include "lib/base/cli.h"
 
-enum { OPT_BACKEND = CLI_SHARED + 96, OPT_KV, OPT_KV_TYPE, OPT_IGNORE_TENSORS };    /* options without a letter */
+/* options without a letter */
+enum { OPT_BACKEND = CLI_SHARED + 96, OPT_KV, OPT_KV_TYPE, OPT_IGNORE_TENSORS, OPT_LORA };
 
 extern const struct opt fwd_opts[];
 

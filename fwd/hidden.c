@@ -7,6 +7,7 @@
 #include "fwd/plan/split.h"
 #include "fwd/state/fork.h"
 #include "lib/base/size.h"
+#include "adapt.h"
 #include "texts.h"
 
 static float *rows(const struct plan *p, size_t width)
@@ -36,7 +37,7 @@ void hidden_close(struct hidden *h)
 
 uint64_t hidden_model(const struct model *m)
 {
-	return m->fingerprint ^ m->settings;
+	return adapt_fingerprint(m) ^ m->settings;
 }
 
 int hidden_check_card(const struct hidden *h, size_t n_ctx, const struct card *card, struct why *w)
@@ -49,7 +50,7 @@ int hidden_check_card(const struct hidden *h, size_t n_ctx, const struct card *c
 			h->plan->setup.first);
 	if (card->model != own)
 		return why(w, "the stage before has another model (%016" PRIx64 ") than %s (%016" PRIx64 "), or "
-			"another --override", card->model, m->gguf->path, own);
+			"another --override, --lora or --control-vector", card->model, m->gguf->path, own);
 	if (card->n_ctx != (int32_t)n_ctx)
 		return why(w, "the stage before has a context of %" PRId32 ", this one of %zu (-c)", card->n_ctx,
 			n_ctx);

@@ -31,7 +31,8 @@ struct hidden {
 int hidden_open(struct hidden *h, const struct plan *p, struct why *w);
 void hidden_close(struct hidden *h);
 
-/* The fingerprint in the card of a stream with hidden states: of the model with the values that were set. */
+/* The fingerprint in the card of a stream with hidden states: of the model with the values that were set, and with what
+ * is added to it. */
 uint64_t hidden_model(const struct model *m);
 
 /* Returns -1 unless the card is that of a stage before with the same model, values and context. */

@@ -11,6 +11,7 @@
 #include "lib/base/io.h"
 #include "lib/base/size.h"
 #include "lib/vocab/vocab.h"
+#include "adapt.h"
 #include "question.h"
 
 int input_open(struct input *in, int fd, const char *name, struct why *w)
@@ -56,7 +57,7 @@ static int start(struct input *in, struct card *card, struct why *w)
 	const struct diffusion *d = diffusion_of(m);
 
 	in->started = 1;
-	card->model = b->hidden.out ? hidden_model(m) : m->fingerprint;
+	card->model = b->hidden.out ? hidden_model(m) : adapt_fingerprint(m);
 	card->n_ctx = (int32_t)b->texts->first->n_ctx;
 	card->diffusion = d->on;
 	card->mask_id = d->mask_id;
@@ -78,7 +79,7 @@ static int take_card(struct input *in, struct why *w)
 {
 	const struct batch *b = in->batch;
 	const struct model *m = b->plan->model;
-	struct card card, own = { .vocab = m->vocab, .model = b->hidden.in ? hidden_model(m) : m->fingerprint,
+	struct card card, own = { .vocab = m->vocab, .model = b->hidden.in ? hidden_model(m) : adapt_fingerprint(m),
 		.n_vocab = (int32_t)m->n_vocab };
 
 	if (card_read(&in->in, &in->frame, &card, w) < 0 || check_hidden_card(in, &card, w) < 0)

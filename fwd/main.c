@@ -98,7 +98,8 @@ static int open_progress(void)
 static void open_all(void)
 {
 	static const struct faults missing = { .tell = note };
-	const struct model_setup setup = { set.override, set.ignores_unknown, &missing };
+	const struct model_setup setup = { .set = set.override, .ignores_unknown = set.ignores_unknown,
+		.notes = &missing, .lora = set.lora, .n_lora = set.n_lora };
 	struct model *m = model_open(models_path(c.argv[0], &w), &setup, &w);
 
 	if (m && (set.engine.first >= m->n_layer || set.engine.end > m->n_layer))
@@ -107,7 +108,7 @@ static void open_all(void)
 		cli_die(&c, "%s: a diffusion model: not with --%s", c.argv[0], set.score ? "score" : "chain");
 	if (!m || engine_open(&e, m, &set.engine, &w) < 0)
 		cli_die(&c, "%s", w.text);
-	if (texts_open(&texts, &e.segment, &e.weights, &w) < 0
+	if (texts_open(&texts, &e.segment, m, &e.weights, &w) < 0
 	    || (set.dump && dump_open(&dump, set.dump, &w) < 0) || open_progress() < 0) {
 		engine_close(&e);
 		cli_die(&c, "%s", w.text);

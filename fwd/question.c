@@ -2,12 +2,14 @@
 #include "question.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "fwd/state/fork.h"
 #include "fwd/state/ids.h"
 #include "fwd/model/diffusion.h"
 #include "fwd/model/encoder.h"
 #include "lib/base/size.h"
+#include "adapt.h"
 
 /* Whether logits of every row are wanted. */
 static int wants_every(const struct answers *a, const struct frame *f)
@@ -108,12 +110,14 @@ static size_t again(const struct batch *b, const struct text *t, const struct qu
 int question_prepare(const struct batch *b, struct text *t, struct question *q, struct why *w)
 {
 	struct model *m = b->plan->model;
+	struct lora_use use[LORA_MAX];
 	size_t first;
 
 	if (check_ids(q, m->n_vocab, w) < 0 || find_text(b, t, q, w) < 0)
 		return -1;
 	q->known = known(b, t->state, q);
-	first = q->pos + q->known - again(b, t, q);
+	memcpy(use, t->state->lora, sizeof use);
+	q->first = first = size_min(q->pos + q->known - again(b, t, q), adapt_move(m, t->state, q, use));
 	if (diffusion_of(m)->on || (encoder_of(m)->n_layer && first <= t->first_logits))
 		first = 0;      /* all of the text is evaluated */
 	return segment_prepare(t->state, first, q->pos + q->frame.rows - first, w);
@@ -143,7 +147,8 @@ void question_ask(struct batch *b, struct text *t, const struct question *q)
 	t->wanted = size_max(t->end - t->after - t->n_answers - (b->answers.score != 0), t->first_logits);
 	t->header_written = 0;
 	b->report->reused += q->known;
-	segment_set_length(t->state, from - again(b, t, q));
+	adapt_move(b->plan->model, t->state, q, t->state->lora);
+	segment_set_length(t->state, q->first);
 	segment_write_ids(t->state, from, q->ids + q->known, f->rows - q->known);
 	/* later stages need the rows that are evaluated again, too */
 	if (f->rows && b->hidden.out && !b->hidden.in)
@@ -156,7 +161,8 @@ void question_ask(struct batch *b, struct text *t, const struct question *q)
 
 int question_append(struct batch *b, struct text *t, const int32_t *ids, size_t n, struct why *w)
 {
-	const struct question q = { .frame = { .rows = (uint32_t)n }, .ids = ids, .pos = t->state->length };
+	const struct question q = { .frame = { .rows = (uint32_t)n }, .ids = ids, .pos = t->state->length,
+		.first = t->state->length };
 
 	if (segment_prepare(t->state, q.pos, n, w) < 0)
 		return -1;

@@ -16,6 +16,7 @@ struct question {
 	const int32_t *ids;             /* [frame.rows] */
 	size_t pos;                     /* where they go */
 	size_t known;                   /* the first ids, which need no evaluation */
+	size_t first;                   /* the first row to be evaluated */
 };
 
 /* Before the ids are read: sets q->pos. -1: the frame does not fit the text, the model or the options. */

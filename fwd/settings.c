@@ -1,6 +1,7 @@
 /* The options that fwd does not share with gen, and which of them exclude each other. */
 #include "settings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "lib/base/system.h"
 
 enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, COMPARE, PROFILE, LIST, OVERRIDE, LAYERS, LENS, PROGRESS };
+#define SCALE_MAX 1e6
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
@@ -125,6 +127,33 @@ static size_t take_threads(const struct cli *c, const struct opt *o)
 	return n > 0 ? (size_t)n : 0;
 }
 
+/* Parses FILE[=SCALE]. The name of a file may have `=`, too, if no number follows the last one. */
+static struct scaled_file scaled_file(const struct cli *c, const struct opt *o)
+{
+	struct scaled_file f = { c->value, 1 };
+	const char *equals = strrchr(c->value, '=');
+	char *end = NULL;
+	double scale = equals ? strtod(equals + 1, &end) : 1;
+
+	if (!equals || end == equals + 1 || *end)
+		return f;
+	if (!(fabs(scale) <= SCALE_MAX))
+		cli_usage(c, "--%s: \"%s\" is not a scale from -%.7g to %.7g", o->name, equals + 1, SCALE_MAX,
+			SCALE_MAX);
+	f.path = strndup(c->value, (size_t)(equals - c->value));
+	f.scale = (float)scale;
+	if (!f.path)
+		cli_die(c, "out of memory");
+	return f;
+}
+
+static void add_file(struct scaled_file *files, size_t *n, size_t most, const struct cli *c, const struct opt *o)
+{
+	if (*n == most)
+		cli_usage(c, "--%s: more than %zu times", o->name, most);
+	files[(*n)++] = scaled_file(c, o);
+}
+
 void settings_read(struct settings *set, struct cli *c)
 {
 	const char *backend = "multicore";
@@ -144,6 +173,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case OPT_KV: set->engine.kv = c->value; break;
 		case OPT_KV_TYPE: set->engine.kv_type = settings_kv_type(c, o); break;
 		case OPT_IGNORE_TENSORS: set->ignores_unknown = 1; break;
+		case OPT_LORA: add_file(set->lora, &set->n_lora, LORA_MAX, c, o); break;
 		case ALL: set->all = 1; break;
 		case SCORE: set->score = 1; break;
 		case LENS: set->engine.lens = 1; break;

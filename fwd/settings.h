@@ -16,6 +16,8 @@ struct settings {
 	const char *dump, *progress;    /* a directory; a file; or NULL */
 	const char *compare;            /* a directory, to be compared with the operand; or NULL */
 	const char *override[SETTINGS_OVERRIDES + 1];        /* each "KEY=VALUE"; NULL after the last */
+	struct scaled_file lora[LORA_MAX];
+	size_t n_lora;
 	struct chain_setup chain;       /* chunk 0: no --chain */
 };
 

@@ -6,16 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapt.h"
+
 struct text *texts_find(const struct texts *all, uint32_t number)
 {
 	return (struct text *)sequences_find(&all->table, number);
 }
 
-int texts_open(struct texts *all, struct segment *first, const struct weights *weights, struct why *w)
+int texts_open(struct texts *all, struct segment *first, const struct model *model, const struct weights *weights,
+	struct why *w)
 {
 	struct text *t = calloc(1, sizeof *t);
 
-	*all = (struct texts){ .first = first, .weights = weights };
+	*all = (struct texts){ .first = first, .weights = weights, .model = model };
 	if (!t || sequences_add(&all->table, &t->sequence, 0, w) < 0) {
 		free(t);
 		return why(w, "out of memory");
@@ -39,6 +42,8 @@ static int open_state(const struct texts *all, struct text *t, uint32_t number, 
 		snprintf(t->name, room, "%s.%" PRIu32, first->name, number);
 	if (segment_open(&t->own, t->name, &first->shape, first->n_ctx, w) < 0)
 		return -1;
+	adapt_default(all->model, t->own.lora);
+	adapt_resume(all->model, &t->own);
 	t->state = &t->own;
 	t->end = t->ready = t->own.length;
 	return digest_check(&t->own, all->weights, w);

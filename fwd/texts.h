@@ -10,6 +10,7 @@
 #include "lib/base/why.h"
 #include "lib/stream/frame.h"
 #include "lib/stream/sequences.h"
+#include "fwd/model/model.h"
 #include "fwd/state/digest.h"
 #include "fwd/state/segment.h"
 
@@ -45,12 +46,14 @@ struct text {
 struct texts {
 	struct segment *first;          /* sequence 0's; borrowed */
 	const struct weights *weights;  /* the model's; borrowed */
+	const struct model *model;      /* borrowed */
 	struct sequences table;
 	size_t n_live, n_awaited;       /* the texts that are */
 };
 
 /* Adds sequence 0, with this state. */
-int texts_open(struct texts *all, struct segment *first, const struct weights *weights, struct why *w);
+int texts_open(struct texts *all, struct segment *first, const struct model *model, const struct weights *weights,
+	struct why *w);
 
 /* Frees all states but sequence 0's. Returns -1 if one in a file could not be written to disk. */
 int texts_close(struct texts *all, struct why *w);

@@ -111,6 +111,13 @@ struct product_result {
 
 void build_deltas(struct builder *b, struct value *x, const struct product_result *products, size_t n);
 
+/* What adapters add. build_find_lora(): their factors for a tensor of n matrices [rows × cols], by its full name; NULL:
+ * none. build_lora() adds their products to the results of these. build_lora_of_embedding(): to the embedding, where
+ * `scale` multiplies it. */
+const struct lora_pair *build_find_lora(struct builder *b, const char *name, size_t n, size_t rows, size_t cols);
+void build_lora(struct builder *b, const struct op_product *of);
+void build_lora_of_embedding(struct builder *b, float scale);
+
 /* A product with a separate matrix for each head: n elements of x for each of `heads` heads, `step` apart, give `rows`
  * elements of y, to_step apart. */
 struct by_head {

@@ -262,6 +262,14 @@ static struct packed *packed(struct builder *b, struct value *x)
 	return graph_packed(&b->graph, x);
 }
 
+/* What adapters have for a product. Those of token_embd are for the embedding; heads have none. */
+static const struct lora_pair *factors(struct builder *b, const struct op_product *o, const char *name, size_t rows)
+{
+	if (o->heads || !strcmp(name, "token_embd"))
+		return NULL;
+	return build_find_lora(b, build_name(b, name, build_suffix(b, name)).s, n_matrices(o), rows, o->x->k);
+}
+
 /* Adds a product of `rows` rows of each matrix. */
 static void add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t rows,
 	struct value *y)
@@ -271,6 +279,7 @@ static void add_product(struct builder *b, struct op_product *o, const char *nam
 	matrices(b, name, n_matrices(o), rows, o->x->k, &o->w[o->n]);
 	o->scale[o->n] = scale_of(b, name, o->routing ? o->routing->n : 1);
 	o->bias[o->n] = biases(b, name, n_matrices(o), rows);
+	o->lora[o->n] = factors(b, o, name, rows);
 	if (build_failed(b))
 		return;
 	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
@@ -315,6 +324,8 @@ void build_add_parts(struct builder *b, struct op_product *o, const char *name, 
 		o->scale[o->n] = whole.scale[0];
 		o->bias[o->n] = whole.bias[0] ? whole.bias[0] + at : NULL;
 		o->kind[o->n] = whole.kind[0];
+		o->lora[o->n] = whole.lora[0];
+		o->lora_row[o->n] = at;
 		o->y[o->n++] = rows_of(part[i]);
 		at += part[i]->n;
 	}
@@ -358,6 +369,7 @@ int build_products(struct builder *b, const char *name, const struct op_product 
 	op->scratch = b->plan->setup.kernels->product_scratch(o->x->k);
 	if (!o->routing)
 		build_output(b, number, 0, "", o->y[0].value, adjacent(o));
+	build_lora(b, o);
 	return number;
 }
 

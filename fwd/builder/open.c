@@ -72,6 +72,7 @@ void build_embed(struct builder *b)
 		e.spare = rows_of(build_value(b, m->n_embd));
 	}
 	build_output(b, build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", b->x, m->n_embd);
+	build_lora_of_embedding(b, e.scale);
 	norm_embedding(b);
 	if (m->embedding_carried)
 		b->carried = build_copy(b, "embed_carried", b->x);
@@ -236,8 +237,8 @@ static int record(struct plan *p, struct why *w)
 	graph_open(&b.graph, p, w);
 	build_all(&b);
 	follow_model(&b);
-	status = build_failed(&b) || model_all_used(p->model, p->setup.first, p->setup.last, w) < 0 ? -1
-		: graph_place(&b.graph);
+	status = build_failed(&b) || model_all_used(p->model, p->setup.first, p->setup.last, w) < 0
+		|| lora_all_used(p->model, w) < 0 ? -1 : graph_place(&b.graph);
 	graph_close(&b.graph);
 	return status;
 }

@@ -309,6 +309,19 @@ static int read_all(struct model *m, struct why *w)
 	return 0;
 }
 
+static int open_lora(struct model *m, const struct model_setup *setup, struct why *w)
+{
+	m->lora = calloc(setup->n_lora + 1, sizeof *m->lora);
+	if (!m->lora)
+		return why(w, "out of memory");
+	for (size_t i = 0; i < setup->n_lora; i++) {
+		m->n_lora++;
+		if (lora_open(&m->lora[i], setup->lora[i], w) < 0 || lora_check(&m->lora[i], m, w) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Makes a model of an open file; g NULL returns NULL. */
 static struct model *model_of(struct gguf *g, const struct model_setup *setup, const struct faults *faults,
 	struct why *w)
@@ -327,6 +340,10 @@ static struct model *model_of(struct gguf *g, const struct model_setup *setup, c
 	m->ignores_unknown = setup->ignores_unknown;
 	if ((!faults && set_values(m, setup->set, w) < 0) || read_all(m, w) < 0) {
 		why_in(w, g->path);
+		model_close(m);
+		return NULL;
+	}
+	if (open_lora(m, setup, w) < 0) {
 		model_close(m);
 		return NULL;
 	}
@@ -381,6 +398,9 @@ void model_close(struct model *m)
 {
 	if (!m)
 		return;
+	for (size_t i = 0; i < m->n_lora; i++)
+		lora_close(&m->lora[i]);
+	free(m->lora);
 	tensors_close(m);
 	free(m->layer);
 	free(m->used);

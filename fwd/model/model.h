@@ -11,6 +11,7 @@
 #include "lib/gguf/gguf.h"
 #include "lib/base/why.h"
 #include "fwd/kernels/kernels.h"
+#include "lora.h"
 #include "rope.h"
 
 struct family;
@@ -144,6 +145,9 @@ struct model {
 		size_t from, to;
 	} ruled_out;                    /* ids that are not text: their logits become -FLT_MAX */
 
+	struct lora *lora;              /* [n_lora]: the adapters */
+	size_t n_lora;
+
 	const struct faults *notes;     /* as in struct model_setup */
 	int ignores_unknown;            /* likewise */
 
@@ -183,6 +187,8 @@ struct model_setup {
 	const char *const *set;         /* values that replace the file's (see gguf_set()), up to NULL; or NULL */
 	int ignores_unknown;            /* tensors that the architecture does not have are ignored */
 	const struct faults *notes;     /* where it is reported what stands in for something missing; NULL: nowhere */
+	const struct scaled_file *lora; /* [n_lora]: adapters */
+	size_t n_lora;
 };
 
 /* Opens a model and checks it. Reads the metadata and a few pages of each tensor, not the weights. Returns NULL with a

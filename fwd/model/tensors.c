@@ -87,6 +87,23 @@ static int has_shape(const struct gguf_tensor *t, size_t n, size_t rows, size_t 
 	return i == 3;
 }
 
+/* The first of n matrices; t NULL: a stand-in without data. */
+static struct matrix first_matrix(const struct gguf_tensor *t, size_t rows, size_t cols)
+{
+	const struct format *f = format_of(t ? t->type : FORMAT_F32);
+
+	return (struct matrix){ .format = f, .data = t ? t->data : NULL, .rows = rows, .cols = cols,
+		.row_bytes = cols / f->block * f->bytes };
+}
+
+int tensor_matrices(const struct gguf_tensor *t, size_t n, size_t rows, size_t cols, struct matrix *out)
+{
+	if (!has_shape(t, n, rows, cols))
+		return 0;
+	*out = first_matrix(t, rows, cols);
+	return 1;
+}
+
 /* Finds n matrices of this name and shape with a supported type, and marks them as used. That rows are whole blocks,
  * aligned and within the file was checked when it was opened. */
 static const struct gguf_tensor *find(struct model *m, const char *name, size_t n, size_t rows, size_t cols,
@@ -138,12 +155,10 @@ int model_matrices(struct model *m, const char *name, size_t n, size_t rows, siz
 	struct why *w)
 {
 	const struct gguf_tensor *t = find(m, name, n, rows, cols, w);
-	const struct format *f = format_of(t ? t->type : FORMAT_F32);
 
 	if (!t && !m->faults)
 		return -1;
-	*out = (struct matrix){ .format = f, .data = t ? t->data : NULL, .rows = rows, .cols = cols,
-		.row_bytes = cols / f->block * f->bytes };
+	*out = first_matrix(t, rows, cols);
 	return 0;
 }
 

@@ -64,7 +64,32 @@ struct op_product {
 	size_t heads, step;             /* w has a matrix for each head; results are `step` apart; 0: one matrix */
 	enum acts_kind kind[PRODUCTS_MAX];
 	struct buffer y[PRODUCTS_MAX];  /* y.at NULL: the step's logits */
+	const size_t *adapter;          /* [n]: the product is left out of steps none of whose runs has this adapter;
+					 * NULL: never */
+	const struct lora_pair *lora[PRODUCTS_MAX];     /* the adapters' factors of the matrix whose rows w begins with
+							 * at row lora_row; or NULL */
+	size_t lora_row[PRODUCTS_MAX];
 };
+
+/* y += scale · B · low, for up to PRODUCTS_MAX results of a product and the adapters that have factors for them. low is
+ * A · x. The scale is that of the adapter for the row's sequence, times `factor`. */
+struct op_lora {
+	const struct routing *routing;  /* as in the product */
+	size_t n, terms;
+	size_t rows[PRODUCTS_MAX];
+	struct buffer y[PRODUCTS_MAX];
+	struct lora_term {
+		size_t of;              /* the result */
+		size_t adapter;
+		float factor;
+		struct matrix b;
+		enum acts_kind kind;    /* of low */
+		struct buffer low;
+	} *term;                        /* [terms]: those of a result in the order of the adapters */
+};
+
+/* Scratch bytes of each thread. */
+size_t lora_scratch(const struct op_lora *o, const struct kernels *k, size_t batch);
 
 /* Attention takes four ops. prepare: norms and rotates q and k. store: writes K and V to the segment. attend: computes
  * the heads' results. join: combines partial results, if threads shared the blocks of one context. */
@@ -193,7 +218,7 @@ struct op_logits {
 	size_t from, to;                /* these become -FLT_MAX */
 };
 
-extern const struct op_kind op_embed, op_angles, op_rows, op_product;
+extern const struct op_kind op_embed, op_angles, op_rows, op_product, op_lora;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
 extern const struct op_kind op_compress, op_keep_group, op_index, op_choose, op_attend_groups;
 extern const struct op_kind op_head_rows, op_copy;

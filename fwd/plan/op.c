@@ -34,6 +34,14 @@ struct batch_row step_row(const struct op *op, const struct step *s, size_t i)
 	return (struct batch_row){ .run = low, .row = row, .pos = low->pos + row - low->first };
 }
 
+int step_has_adapter(const struct step *s, size_t adapter)
+{
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (lora_applies(&s->run[i].state->lora[adapter]))
+			return 1;
+	return 0;
+}
+
 void op_softmax(float *p, size_t n)
 {
 	float most = p[0], sum = 0;

@@ -187,6 +187,9 @@ struct run_channels op_channels(const struct step *s, size_t n, size_t item);
 /* p[n] = softmax(p), n >= 1. The sum is taken in ascending order. */
 void op_softmax(float *p, size_t n);
 
+/* Whether some run of the step has this adapter. */
+int step_has_adapter(const struct step *s, size_t adapter);
+
 /* The run that this item belongs to, by s->first_item. */
 const struct run *step_run(const struct step *s, size_t item);
 

@@ -22,13 +22,21 @@ static size_t n_matrices(const struct op_product *o)
 	return o->routing ? o->routing->n_active : o->heads ? o->heads : 1;
 }
 
+/* Number of items that each matrix of product i is divided into; 0 if this step has no use for it. */
+static size_t parts(const struct op_product *o, const struct step *s, size_t i)
+{
+	if (o->adapter && !step_has_adapter(s, o->adapter[i]))
+		return 0;
+	return size_divide_up(o->w[i].rows, rows_each(&o->w[i], s));
+}
+
 static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_product *o = op->bound;
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->n; i++)
-		n += size_divide_up(o->w[i].rows, rows_each(&o->w[i], s)) * n_matrices(o);
+		n += parts(o, s, i) * n_matrices(o);
 	return n;
 }
 
@@ -38,16 +46,17 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	struct product_job job = { .scratch = step_scratch(s, thread), .one_stream = s->one_stream };
 	const float *scale, *bias;
 	struct matrix w;
-	size_t i = 0, each, parts, row = s->first, e = 0;
+	size_t i = 0, each, n, row = s->first, e = 0;
 
-	while (item >= (parts = size_divide_up(o->w[i].rows, each = rows_each(&o->w[i], s))) * n_matrices(o))
-		item -= parts * n_matrices(o), i++;
+	while (item >= (n = parts(o, s, i)) * n_matrices(o))
+		item -= n * n_matrices(o), i++;
+	each = rows_each(&o->w[i], s);
 	w = o->w[i];
 	scale = o->scale[i];
 	bias = o->bias[i];
 	job.x = &o->x->acts[o->kind[i]];
 	if (o->routing || o->heads) {
-		e = o->routing ? o->routing->active[item / parts] : item / parts;
+		e = o->routing ? o->routing->active[item / n] : item / n;
 		row = o->routing ? o->routing->first[e] : row;
 		job.x = &o->x->by_expert[o->kind[i]][e];
 		w.data = (const unsigned char *)w.data + e * w.rows * w.row_bytes;
@@ -55,7 +64,7 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 		bias = bias ? bias + e * w.rows : NULL;
 	}
 	job.w = &w;
-	job.r0 = item % parts * each;
+	job.r0 = item % n * each;
 	job.r1 = size_min(job.r0 + each, w.rows);
 	job.y = o->y[i].at ? buffer_row(&o->y[i], row) + e * o->step : s->logits;
 	job.stride = o->y[i].at ? o->y[i].stride : w.rows;

@@ -44,6 +44,7 @@ int segment_copy(struct segment *to, const struct segment *from, size_t length, 
 
 int segment_fork(struct segment *to, struct segment *from, size_t length, struct why *w)
 {
+	memcpy(to->lora, from->lora, sizeof to->lora);
 	if (to->header)
 		return segment_copy(to, from, length, w);
 	return share(to, from, length, w);

@@ -20,6 +20,7 @@
 
 #include "lib/base/why.h"
 #include "fwd/kernels/kv_type.h"
+#include "lora_use.h"
 #include "mark.h"
 #include "object.h"
 #include "shape.h"
@@ -40,6 +41,7 @@ struct segment {
 	size_t next;            /* = length; less if rows from `next` on must be evaluated again first */
 	unsigned char **extent; /* [n_extents] of shape_extent_bytes(); the table may move when the segment grows */
 	unsigned char **recent; /* the same for layers with a window: extents share room in turn (recent.h) */
+	struct lora_use lora[LORA_MAX];         /* set by the caller; all zeros: no adapters */
 	/* private from here on */
 	size_t n_extents;       /* allocated extents */
 	size_t room;            /* that the tables have space for */

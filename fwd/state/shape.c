@@ -77,7 +77,7 @@ int shape_compare(const struct segment_shape *a, const struct segment_shape *b, 
 		return why(w, "made for recurrent state of %llu bytes, not %llu",
 			(unsigned long long)a->state_bytes, (unsigned long long)b->state_bytes);
 	if (a->choices != b->choices)
-		return why(w, "made with another --override or other RoPE settings");
+		return why(w, "made with another --override, --lora or --control-vector, or other RoPE settings");
 	return 0;
 }
 

@@ -31,7 +31,8 @@ static inline int shape_is_grouped(const struct segment_heads *h)
 struct segment_shape {          /* must be equal in a segment and in the run that opens it */
 	uint64_t model;         /* fingerprint of the model */
 	uint64_t arithmetic;    /* version of the arithmetic: changes with any bit of K or V */
-	uint64_t choices;       /* hash of other choices that change K and V: RoPE depending on -c, --override */
+	uint64_t choices;       /* hash of other choices that change K and V: RoPE depending on -c, --override,
+				 * adapters, control vectors */
 	uint64_t layout;        /* hash of the layout of an extent's data: layers and heads */
 	uint64_t bytes;         /* of an extent's data; a multiple of 64 */
 	uint64_t recent_bytes;  /* of the data of layers with a window; a multiple of 64; 0: no such layers */

@@ -1,0 +1,31 @@
+/* adapt: which adapters a sequence has, and from where on. */
+#ifndef ADAPT_H
+#define ADAPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fwd/model/model.h"
+#include "fwd/state/segment.h"
+#include "question.h"
+
+/* The adapters of a sequence that asks for nothing else: all of the model, with the scales of the options. Those with
+ * invocation tokens do not apply before these come. */
+void adapt_default(const struct model *m, struct lora_use use[LORA_MAX]);
+
+/* shape.choices of a segment whose rows have these adapters; `choices` are those without. */
+uint64_t adapt_choices(const struct model *m, const struct lora_use use[LORA_MAX], uint64_t choices);
+
+/* The fingerprint in the card of a stream: of the model and of the adapters that sequences have by default. */
+uint64_t adapt_fingerprint(const struct model *m);
+
+/* After a named segment was opened: finds the invocation tokens in it. */
+void adapt_resume(const struct model *m, struct segment *s);
+
+/* Where adapters with invocation tokens apply once a question has been asked: from the last place where these stand, up
+ * to the end of the last frame that is a prompt. Sets use[] and returns the first position whose row this changes;
+ * SIZE_MAX: none. */
+size_t adapt_move(const struct model *m, const struct segment *s, const struct question *q,
+	struct lora_use use[LORA_MAX]);
+
+#endif

@@ -1,0 +1,285 @@
+/* mkadapter: makes a random adapter (LoRA) or control vector for a model of F32 weights and, for comparison, the model
+ * that has it built in: W + s·B·A in place of W, computed in double precision; directions as biases of ffn_down. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/cli.h"
+#include "lib/base/half.h"
+#include "lib/gguf/formats.h"
+#include "mkgguf.h"
+#include "mkrandom.h"
+
+enum { SEED = 1, ALPHA, ONLY, TYPE, VECTOR, IDS_MAX = 16 };
+
+static const struct opt opts[] = {
+	{ 'r', "rank", "N", "the first tensor's rank; the others' are N to N + 2 (default: 4)" },
+	{ ALPHA, "alpha", "X", "adapter.lora.alpha (default: 6)" },
+	{ 's', "scale", "X", "how much of it is built in (default: 1)" },
+	{ ONLY, "only", "TEXT", "only tensors whose names have this text" },
+	{ TYPE, "type", "f32|f16", "of the factors (default: f32)" },
+	{ 'i', "invocation", "IDS", "invocation tokens, separated by blanks" },
+	{ VECTOR, "vector", NULL, "a control vector" },
+	{ SEED, "seed", "N", "of the random numbers (default: 1)" },
+	{ 0 }
+};
+
+static struct cli c = { .program = "mkadapter", .synopsis = "[options] MODEL ADAPTER [MERGED]",
+	.purpose = "random adapters for tests", .opts = opts };
+
+static struct settings {
+	long long rank, seed;
+	double alpha, scale;
+	const char *only, *invocation;
+	int type, vector;
+} set = { .rank = 4, .seed = 1, .alpha = 6, .scale = 1, .only = "" };
+
+/* ---- tensors in memory ---- */
+
+struct floats {
+	float *x;
+	int half;
+};
+
+static void fill(const void *context, uint64_t first, size_t n, void *to)
+{
+	const struct floats *f = context;
+
+	for (size_t i = 0; i < n; i++)
+		if (f->half)
+			((uint16_t *)to)[i] = f32_to_f16(f->x[first + i]);
+		else
+			((float *)to)[i] = f->x[first + i];
+}
+
+static float *numbers(size_t n, double size, uint64_t seed)
+{
+	float *x = calloc(n, sizeof *x);
+
+	if (!x)
+		cli_die(&c, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		x[i] = (float)(size * ((double)(mkrandom(seed, i) >> 11) / 0x1p52 - 1));
+		if (set.type)
+			x[i] = f16_to_f32(f32_to_f16(x[i]));
+	}
+	return x;
+}
+
+static void add(struct mkgguf *to, const char *name, float *x, int half, const uint64_t dim[3])
+{
+	struct floats f = { x, half };
+
+	mkgguf_tensor(to, name, half ? FORMAT_F16 : FORMAT_F32, dim, fill, &f, sizeof f);
+}
+
+/* ---- the model that has it built in ---- */
+
+static void copy_value(struct mkgguf *to, const struct gguf_value *v)
+{
+	const unsigned char *at = v->data;
+	char key[128], text[4096];
+	struct gguf_string s;
+
+	snprintf(key, sizeof key, "%.*s", GGUF_SHOWN(v->key));
+	switch (v->type) {
+	case GGUF_F32: mkgguf_f32(to, key, (float)gguf_element_real(v, 0)); break;
+	case GGUF_BOOL: mkgguf_bool(to, key, *at); break;
+	case GGUF_STRING:
+		s = gguf_next_string(v, &at);
+		snprintf(text, sizeof text, "%.*s", (int)s.n, s.s);
+		mkgguf_text(to, key, text);
+		break;
+	case GGUF_ARRAY:
+		mkgguf_array(to, key, v->of, v->n);
+		for (uint64_t i = 0; i < v->n && v->of == GGUF_STRING; i++) {
+			s = gguf_next_string(v, &at);
+			mkgguf_add_text(to, s.s, s.n);
+		}
+		if (v->of != GGUF_STRING)
+			mkgguf_add_bytes(to, at, (size_t)(v->end - at));
+		break;
+	default: mkgguf_u32(to, key, (uint32_t)gguf_element_integer(v, 0));
+	}
+}
+
+/* w[n][rows × cols] += scale · b[n][rows × rank] · a[n][rank × cols]; of an embedding, a is [cols × rank], and w is
+ * [cols × rows]. */
+static void merge(float *w, const float *a, const float *b, const size_t size[4], int embedding, double scale)
+{
+	size_t n = size[0], rows = size[1], cols = size[2], rank = size[3];
+
+	for (size_t i = 0; i < n * rows * cols; i++) {
+		size_t e = i / (rows * cols), row = i / cols % rows, col = i % cols;
+		size_t at = embedding ? col * rows + row : i;
+		double sum = 0;
+
+		for (size_t r = 0; r < rank; r++)
+			sum += (double)b[(e * rows + row) * rank + r]
+				* (double)(embedding ? a[col * rank + r] : a[(e * rank + r) * cols + col]);
+		w[at] = (float)((double)w[at] + scale * sum);
+	}
+}
+
+/* ---- adapters ---- */
+
+/* Whether the tensor is a matrix that something is multiplied by, or the embedding. */
+static int is_target(const struct gguf_tensor *t, const char *name)
+{
+	static const char *const parts[] = { "attn_q.", "attn_k.", "attn_v.", "attn_qkv.", "attn_output.", "ffn_up.",
+		"ffn_gate.", "ffn_down.", "_exps.", "_shexp.", "ffn_gate_inp.", "output.weight", "token_embd.",
+		"ssm_in.", "ssm_out." };
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (t->dim[1] > 1 && strstr(name, parts[i]) && strstr(name, set.only) && strstr(name, "weight"))
+			return 1;
+	return 0;
+}
+
+static void add_factors(struct mkgguf *to, const struct gguf_tensor *t, const char *name, float *w, size_t i)
+{
+	int embedding = !strncmp(name, "token_embd.", 11);
+	size_t cols = (size_t)t->dim[0], rows = (size_t)t->dim[1], n = (size_t)t->dim[2];
+	size_t rank = (size_t)set.rank + i % 3;
+	size_t size[4] = { n, embedding ? cols : rows, embedding ? rows : cols, rank };
+	uint64_t a_dim[3] = { embedding ? rank : cols, embedding ? rows : rank, n > 1 ? n : 0 };
+	uint64_t b_dim[3] = { rank, size[1], n > 1 ? n : 0 };
+	double factor = set.alpha > 0 ? set.alpha / (double)rank : 1;
+	double a_size = 0.8 / sqrt((double)(embedding ? rank : cols)), b_size = embedding ? 0.006 : 0.3;
+	float *a = numbers(n * rank * size[2], a_size, (uint64_t)set.seed + 2 * i);
+	float *b = numbers(n * rank * size[1], b_size, (uint64_t)set.seed + 2 * i + 1);
+	char factor_name[128];
+
+	snprintf(factor_name, sizeof factor_name, "%s.lora_a", name);
+	add(to, factor_name, a, set.type, a_dim);
+	snprintf(factor_name, sizeof factor_name, "%s.lora_b", name);
+	add(to, factor_name, b, set.type, b_dim);
+	merge(w, a, b, size, embedding, set.scale * factor);
+}
+
+static void add_invocation(struct mkgguf *to)
+{
+	const char *at = set.invocation;
+	int32_t id[IDS_MAX];
+	size_t n = 0;
+	char *end;
+
+	for (; n < IDS_MAX; at = end) {
+		long next = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		id[n++] = (int32_t)next;
+	}
+	mkgguf_array(to, "adapter.alora.invocation_tokens", GGUF_U32, n);
+	for (size_t i = 0; i < n; i++)
+		mkgguf_add_i32(to, id[i]);
+}
+
+static void add_keys(struct mkgguf *to, const struct gguf *g)
+{
+	struct gguf_string arch = { "", 0 };
+	struct why w;
+	char text[64];
+
+	gguf_text(g, "general.architecture", &arch, &w);
+	snprintf(text, sizeof text, "%.*s", GGUF_SHOWN(arch));
+	mkgguf_text(to, "general.architecture", set.vector ? "controlvector" : text);
+	if (set.vector) {
+		mkgguf_text(to, "controlvector.model_hint", text);
+		return;
+	}
+	mkgguf_text(to, "general.type", "adapter");
+	mkgguf_text(to, "adapter.type", "lora");
+	mkgguf_f32(to, "adapter.lora.alpha", (float)set.alpha);
+	if (set.invocation)
+		add_invocation(to);
+}
+
+/* ---- control vectors ---- */
+
+/* A direction for the layer whose ffn_down this is, and a bias of it. There is none for layer 0. */
+static void add_direction(struct mkgguf *to, struct mkgguf *merged, const struct gguf_tensor *t, const char *name)
+{
+	unsigned long layer = strtoul(name + 4, NULL, 10);
+	uint64_t dim[3] = { t->dim[1], 0, 0 };
+	size_t n = (size_t)t->dim[1];
+	float *x = numbers(n, 0.5, (uint64_t)set.seed + layer), *bias = numbers(n, 0, 0);
+	char text[64];
+
+	if (!layer)
+		return;
+	snprintf(text, sizeof text, "direction.%lu", layer);
+	add(to, text, x, 0, dim);
+	for (size_t i = 0; i < n; i++)
+		bias[i] = (float)set.scale * x[i];
+	snprintf(text, sizeof text, "blk.%lu.ffn_down.bias", layer);
+	add(merged, text, bias, 0, dim);
+}
+
+static void make(const struct gguf *g, struct mkgguf *adapter, struct mkgguf *merged)
+{
+	size_t targets = 0;
+
+	add_keys(adapter, g);
+	for (uint64_t i = 0; i < g->n_values; i++)
+		copy_value(merged, &g->values[i]);
+	for (uint64_t i = 0; i < g->n_tensors; i++) {
+		const struct gguf_tensor *t = &g->tensors[i];
+		uint64_t dim[3] = { t->dim[0], t->n_dims > 1 ? t->dim[1] : 0, t->n_dims > 2 ? t->dim[2] : 0 };
+		size_t n = (size_t)(t->dim[0] * t->dim[1] * t->dim[2]);
+		float *w = numbers(n, 0, 0);
+		char name[64];
+
+		if (t->type != FORMAT_F32)
+			cli_die(&c, "%.*s: not F32", GGUF_SHOWN(t->name));
+		memcpy(w, t->data, n * sizeof *w);
+		snprintf(name, sizeof name, "%.*s", GGUF_SHOWN(t->name));
+		if (!set.vector && is_target(t, name))
+			add_factors(adapter, t, name, w, targets++);
+		add(merged, name, w, 0, dim);
+		if (set.vector && strstr(name, "ffn_down.weight"))
+			add_direction(adapter, merged, t, name);
+	}
+}
+
+static void read_options(int argc, char **argv)
+{
+	const struct opt *o;
+
+	cli_start(&c, argc, argv);
+	while ((o = cli_next(&c)))
+		switch (o->letter) {
+		case 'r': set.rank = cli_integer(&c, o, 1, 1024); break;
+		case ALPHA: set.alpha = cli_real(&c, o, 0, 1e6); break;
+		case 's': set.scale = cli_real(&c, o, -1e6, 1e6); break;
+		case ONLY: set.only = c.value; break;
+		case TYPE: set.type = cli_choice(&c, o); break;
+		case 'i': set.invocation = c.value; break;
+		case VECTOR: set.vector = 1; break;
+		case SEED: set.seed = cli_integer(&c, o, 0, INT32_MAX) * 1000; break;
+		}
+	if (c.argc < 2 || c.argc > 3)
+		cli_usage(&c, "MODEL ADAPTER [MERGED]");
+}
+
+int main(int argc, char **argv)
+{
+	struct mkgguf *adapter = mkgguf_open(), *merged = mkgguf_open();
+	struct why w;
+	struct gguf *g;
+
+	read_options(argc, argv);
+	g = gguf_open(c.argv[0], 1, &w);
+	if (!g)
+		cli_die(&c, "%s", w.text);
+	make(g, adapter, merged);
+	mkgguf_write(adapter, c.argv[1], 3, 1);
+	if (c.argc > 2)
+		mkgguf_write(merged, c.argv[2], 3, 1);
+	mkgguf_close(adapter);
+	mkgguf_close(merged);
+	gguf_close(g);
+	return cli_end(&c);
+}
