@@ -13,7 +13,8 @@
 #include "pair.h"
 #include "prompts.h"
 
-enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, CHOMP, IDS, LINES, JSON, CHUNK, PAIR };
+enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, DECIMAL, OFFSETS, COUNT, RAW, CHOMP, IDS, LINES, PAIR, JSON,
+	CHUNK };
 
 static const struct opt opts[] = {
 	{ LINES, "lines", NULL, "make each line a text of its own: sequence 1, 2, ..." },
@@ -58,6 +59,8 @@ static const struct cli_rule rules[] = {
 static struct cli c = {
 	.program = "tok", .synopsis = "[options] MODEL [FILE ...] > ids",
 	.purpose = "text to ids; reads standard input if there is no FILE, or for -", .opts = opts, .rules = rules,
+	.common = "lines pair json escape append bos no-bos eos no-eos no-parse-special chomp ids chunk decimal "
+		"offsets count",
 	.examples = "  echo hi | tok m.gguf | peek\n"
 		"  tok --count m.gguf < text\n"
 		"  tok --lines m.gguf prompts.txt | fwd m.gguf | ...\n"

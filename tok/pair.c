@@ -23,7 +23,8 @@ int pairing_open(struct pairing *p, const struct gguf *g, const struct vocab *v,
 
 /* ---- from a line to two texts ---- */
 
-static int split_json(const struct text *line, struct arena *a, struct part *query, struct part *document, struct why *w)
+static int split_json(const struct text *line, struct arena *a, struct part *query, struct part *document,
+	struct why *w)
 {
 	const struct json *v = json_parse(a, line->s, line->n, w), *second;
 

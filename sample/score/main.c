@@ -17,6 +17,7 @@
 static struct cli c = { .program = "score", .synopsis = "[options] [STREAM]",
 	.purpose = "how well a text was predicted",
 	.opts = settings_opts, .more = { chat_opts }, .rules = settings_rules,
+	.common = "model chunk choices chat ids threads ctx-size backend lines table worst against json template",
 	.examples = "  tok m.gguf < text | fwd --score m.gguf | score -m m.gguf --worst 5\n"
 		"  score --against a.lms b.lms\n"
 		"  score --choices choices.jsonl -m m.gguf\n" };
