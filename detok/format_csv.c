@@ -1,5 +1,6 @@
 /* Frames as comma-separated values: a line for each id, candidate and frame of another kind. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "lib/base/out.h"
 #include "view.h"
@@ -52,6 +53,20 @@ static void put_entry(const struct view *v, const struct entry *e)
 	put_piece(v, e->of.id);
 }
 
+/* The options of a frame, each in quotes. */
+static void put_opts(const struct view *v)
+{
+	size_t n;
+
+	out_text(",,,,\"");
+	for (size_t at = 0; at < v->f.rows; at += n + 1) {
+		n = strlen(v->text + at);
+		out_text(at ? " \"\"" : "\"\"");
+		out_quoted(v->text + at, n, '"');
+		out_text("\"\"");
+	}
+}
+
 /* A line for a frame without entries; its last field says what is in it. */
 static void put_frame(const struct view *v)
 {
@@ -65,6 +80,8 @@ static void put_frame(const struct view *v)
 			v->card.vocab, v->card.model);
 	} else if (f->kind == FRAME_FORK) {
 		out_print(",,,,\"of sequence %" PRIu32, v->source);
+	} else if (f->kind == FRAME_OPTS) {
+		put_opts(v);
 	} else if (f->kind == FRAME_END) {
 		out_print(f->rows ? ",,,,\"%s \"\"" : ",,,,\"%s", frame_reason_words(f->flags, f->rows));
 		out_quoted(v->text, f->rows, '"');

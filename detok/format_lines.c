@@ -1,6 +1,7 @@
 /* Frames as lines of at most 80 columns; and ids only. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "lib/base/out.h"
 #include "view.h"
@@ -8,8 +9,10 @@
 /* "logi  at 12" */
 static void put_head(const struct frame *f)
 {
-	view_kind(f, 1);
-	if (f->pos == FRAME_APPEND)
+	view_kind(f, f->kind != FRAME_OPTS);
+	if (f->kind == FRAME_OPTS)
+		;       /* it has no position */
+	else if (f->pos == FRAME_APPEND)
 		out_print("  appended");
 	else
 		out_print("  at %" PRIu32, f->pos);
@@ -105,12 +108,28 @@ static void put_end(const struct view *v)
 	out_text(f->rows ? "\"\n" : "\n");
 }
 
+/* Each option on a line. */
+static void put_opts(const struct view *v)
+{
+	size_t n;
+
+	put_head(&v->f);
+	out_text(":\n");
+	for (size_t at = 0; at < v->f.rows; at += n + 1) {
+		n = strlen(v->text + at);
+		out_text("      \"");
+		out_quoted(v->text + at, n, '\\');
+		out_text("\"\n");
+	}
+}
+
 static void put_frame(const struct view *v)
 {
 	switch (v->f.kind) {
 	case FRAME_IDS: case FRAME_CANVAS: case FRAME_LOGITS: case FRAME_LOGPROBS: put_heading(v); break;
 	case FRAME_CARD: put_card(&v->card); break;
 	case FRAME_END: put_end(v); break;
+	case FRAME_OPTS: put_opts(v); break;
 	case FRAME_FORK:
 		put_head(&v->f);
 		out_print(": of sequence %" PRIu32 "\n", v->source);

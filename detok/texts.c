@@ -210,7 +210,7 @@ int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, str
 		return 0;
 	if ((!x && !(x = text_of(t, f->seq, w))) || frame_read(in, f, stop, f->rows, w))
 		return -1;
-	return end_text(t, x, f, stop, f->rows, w);
+	return end_text(t, x, f, stop, f->flags == FRAME_END_STOP ? f->rows : 0, w);
 }
 
 int texts_end(struct texts *t, struct why *w)

@@ -36,6 +36,7 @@ void view_close(struct view *v)
 	bytes_free(&v->spelled);
 	free(v->best.scratch);
 	free(v->row);
+	free(v->text);
 }
 
 void view_kind(const struct frame *f, int padded)

@@ -82,7 +82,8 @@ struct view {
 	struct frame f;
 	struct card card;
 	uint32_t source;                /* of a fork */
-	char text[FRAME_STOP_MAX];      /* [f.rows]: the stop string of an end */
+	char *text;                     /* [f.rows]: the stop string of an end, or its reason; options */
+	size_t text_room;
 	size_t line, column;            /* of a page */
 
 	/* private */

@@ -157,7 +157,10 @@ static int show(struct view *v, struct why *w)
 	case FRAME_LOGITS: return show_logits(v, w);
 	case FRAME_LOGPROBS: return show_logprobs(v, w);
 	case FRAME_FORK: if (frame_read(&v->in, &v->f, &v->source, 1, w) < 0) return -1; break;
-	case FRAME_END: if (frame_read(&v->in, &v->f, v->text, v->f.rows, w) < 0) return -1; break;
+	case FRAME_END: case FRAME_OPTS:
+		if (v->f.rows && frame_read_all(&v->in, &v->f, &v->text, &v->text_room, w) < 0)
+			return -1;
+		break;
 	}
 	show_frame(v);
 	return 0;

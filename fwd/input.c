@@ -24,6 +24,7 @@ int input_open(struct input *in, int fd, const char *name, struct why *w)
 void input_close(struct input *in)
 {
 	free(in->ids);
+	free(in->opts);
 }
 
 /* ---- cards ---- */
@@ -181,6 +182,13 @@ static int take_ids(struct input *in, struct why *w)
 	return 0;
 }
 
+/* The options of a sequence, none of which is ours. */
+static int pass_opts(struct input *in, struct why *w)
+{
+	return frame_read_all(&in->in, &in->frame, &in->opts, &in->opts_room, w)
+		|| frame_write(in->batch->answers.out, &in->frame, in->opts, w) ? -1 : 0;
+}
+
 static int begin_hidden(struct input *in, struct why *w)
 {
 	struct batch *b = in->batch;
@@ -317,6 +325,8 @@ static int take_any(struct input *in, struct why *w)
 		return take_end(in, w);
 	if (kind == FRAME_FORK)
 		return take_fork(in, w);
+	if (kind == FRAME_OPTS && !is_over(in->batch->texts, in->frame.seq))
+		return pass_opts(in, w);
 	if ((kind == FRAME_IDS || kind == FRAME_CANVAS) && !is_over(in->batch->texts, in->frame.seq))
 		return take_ids(in, w);
 	return 0;

@@ -26,6 +26,8 @@ struct input {
 	int started;                    /* the card has been written: */
 	struct card card;
 	int32_t *ids;                   /* [n_ctx], of a frame */
+	char *opts;                     /* [opts_room]: options of a sequence */
+	size_t opts_room;
 	int no_more, finished;          /* no more texts will start; no more frames will come or matter */
 	int untrained;                  /* it has been warned of the context */
 

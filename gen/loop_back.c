@@ -183,11 +183,11 @@ static int take_end(struct loop *l, struct live *s, const struct frame *f, struc
 	if (l->replay && f->flags == FRAME_END_ERROR)
 		return why(w, "sequence %" PRIu32 " has failed", f->seq);
 	if (r)
-		result_end(r, f->flags, l->payload, f->rows);
+		result_end(r, f->flags, l->payload, f->flags == FRAME_END_STOP ? f->rows : 0);
 	if (!l->jobs) {
 		l->full += f->flags == FRAME_END_CONTEXT && !s->over;
 		/* a filter has found a stop string: the sampler may still end the generation, too */
-		s->stale |= f->rows > 0;
+		s->stale |= f->flags == FRAME_END_STOP && f->rows;
 		return live_over(l, s, w);
 	}
 	return live_stop(l, s, f->flags, f->pos, w) || live_end(l, s, w) ? -1 : 0;

@@ -168,6 +168,13 @@ static int take_end(struct loop *l, const struct frame *f, struct why *w)
 	return queue_put(&l->to_out, l->out, f, NULL, w);
 }
 
+/* The sequence begins, so that a stage can end it by refusing an option. */
+static int pass_opts(struct loop *l, const struct frame *f, struct why *w)
+{
+	return !live_begin(l, f->seq, w) || frame_read_all(&l->in, f, &l->payload, &l->room, w)
+		|| queue_put(&l->to_out, l->out, f, l->payload, w) ? -1 : 0;
+}
+
 int loop_take_in(struct loop *l, struct why *w)
 {
 	struct frame *f = &l->held;
@@ -184,6 +191,8 @@ int loop_take_in(struct loop *l, struct why *w)
 		return 0;
 	if (f->kind == FRAME_END)
 		return l->jobs ? take_end(l, f, w) : 0;
+	if (f->kind == FRAME_OPTS)
+		return pass_opts(l, f, w);
 	if (f->kind != FRAME_IDS && (f->kind != FRAME_FORK || !l->jobs))
 		return 0;
 	/* a fork, or a frame without ids, gets no answer that would end it */

@@ -60,6 +60,7 @@ void session_close(struct session *s)
 	pieces_close(s->pieces);
 	free(s->row);
 	free(s->id);
+	free(s->opts);
 }
 
 /* ---- the card ---- */
@@ -177,6 +178,12 @@ static int take_fork(struct session *s, const struct frame *f, struct why *w)
 		return 0;
 	generation_close(g);
 	return -1;
+}
+
+/* The options of a sequence. */
+static int pass_opts(struct session *s, const struct frame *f, struct why *w)
+{
+	return frame_read_all(&s->in, f, &s->opts, &s->opts_room, w) || frame_write(1, f, s->opts, w) ? -1 : 0;
 }
 
 /* Whether it waits for logits that only a loop brings. */
@@ -305,6 +312,8 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 		status = take_fork(s, f, w);
 	else if (sequences_is_over(&s->sequences, f->seq))
 		return 0;
+	else if (f->kind == FRAME_OPTS)
+		status = pass_opts(s, f, w);
 	else if (f->kind == FRAME_END)
 		status = take_end(s, f, w);
 	else if (f->kind == FRAME_IDS || (f->kind == FRAME_LOGITS && !f->flags))

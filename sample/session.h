@@ -22,6 +22,8 @@ struct session {
 	int32_t *id;                    /* [rows] drawn from one frame of logits; in one block with: */
 	float (*logprob)[2];            /* [rows][1 + n_best]: ids and log-probabilities */
 	size_t room;                    /* bytes of both */
+	char *opts;                     /* [opts_room]: options of a sequence */
+	size_t opts_room;
 	int warned;
 
 	struct sequences sequences;     /* of struct generation */

@@ -28,6 +28,8 @@ static const struct card card_made = {
 		.n_ctx = 2048, .n_eog = 3, .eog = { 0, 2, COLS - 1 }
 };
 
+static const char options[] = "--temp=0.5\0--stop=a b";
+
 /* A stream with one frame of each kind. */
 static void write_stream(int fd)
 {
@@ -60,6 +62,9 @@ static void write_stream(int fd)
 	if (frame_write(fd, &f, pair, &w) || frame_write_ids(fd, ids, 0, 4, FRAME_SAMPLED, 0, &w)
 		|| frame_write_end(fd, FRAME_END_STOP, 5, 0, &w))
 		_exit(2);
+	f = (struct frame){ .kind = FRAME_OPTS, .rows = sizeof options, .cols = 1, .type = FRAME_I8, .seq = 9 };
+	if (frame_write(fd, &f, options, &w))
+		_exit(2);
 }
 
 /* The number of correct frames, plus 100 if the input ends as it should. skim: leaves skipping payloads to
@@ -73,6 +78,8 @@ static int read_stream(int fd, int skim)
 	int32_t ids[4];
 	float few[3];
 	signed char bytes[6];
+	char *words = NULL;
+	size_t room = 0;
 	int good = 0, got, i;
 
 	frame_open_in(&in, fd, "pipe");
@@ -101,12 +108,15 @@ static int read_stream(int fd, int skim)
 			good += few[0] == 3 && few[1] == -0.5f;
 		} else if (f.kind == FRAME_IDS || f.kind == FRAME_END) {
 			good += f.rows == 0 && (f.kind == FRAME_IDS || f.flags == FRAME_END_STOP);
+		} else if (f.kind == FRAME_OPTS && !frame_read_all(&in, &f, &words, &room, &w)) {
+			good += f.rows == sizeof options && !memcmp(words, options, sizeof options) && f.seq == 9;
 		}
 	}
+	free(words);
 	return good + (got == 0 ? 100 : 0);
 }
 
-enum { FRAMES = 9 };
+enum { FRAMES = 10 };
 
 /* ---- descriptors ---- */
 
@@ -295,7 +305,8 @@ static void cuts(const unsigned char *bytes, size_t n, int fd)
 {
 	/* the first byte after each frame */
 	const size_t ends[FRAMES + 1] = { 0, 76, 124, 156 + 4 * COLS, 194 + 4 * COLS, 232 + 4 * COLS, 276 + 4 * COLS,
-		316 + 4 * COLS, 348 + 4 * COLS, 380 + 4 * COLS };
+		316 + 4 * COLS, 348 + 4 * COLS, 380 + 4 * COLS,
+		412 + sizeof options + 4 * COLS };
 	size_t cut;
 	int got, whole, skim;
 
@@ -362,6 +373,10 @@ static void bounds(int fd)
 		{ FRAME_END, FRAME_STOP_MAX, 1, FRAME_I8, 0, 1 },
 		{ FRAME_END, FRAME_STOP_MAX + 1, 1, FRAME_I8, 0, -1 }, { FRAME_END, 1, 2, FRAME_I8, 0, -1 },
 		{ FRAME_END, 0, 1, FRAME_F32, 0, -1 },
+		{ FRAME_OPTS, 1, 1, FRAME_I8, 0, 1 }, { FRAME_OPTS, 0, 1, FRAME_I8, 0, -1 },
+		{ FRAME_OPTS, FRAME_OPTS_MAX, 1, FRAME_I8, FRAME_APPEND, 1 },
+		{ FRAME_OPTS, FRAME_OPTS_MAX + 1, 1, FRAME_I8, 0, -1 }, { FRAME_OPTS, 1, 2, FRAME_I8, 0, -1 },
+		{ FRAME_OPTS, 4, 1, FRAME_I32, 0, -1 },
 		{ FRAME_IDS, 1, 1, FRAME_I8, 0, -1 }, { FRAME_LOGPROBS, 1, 3, FRAME_F32, 0, -1 },
 		{ 0, 1, 1, FRAME_I32, 0, -1 }, { FRAME_KIND('i', 'd', 's', 'x'), 1, 1, FRAME_I32, 0, -1 },
 	};
@@ -372,7 +387,6 @@ static void bounds(int fd)
 			"bounds of a header", (long long)i);
 }
 
-/* A stop with its string, and copied frame by frame. */
 /* Nothing is copied of a frame whose end is missing. */
 static void cut_copies(int fd)
 {
@@ -397,6 +411,7 @@ static void cut_copies(int fd)
 	}
 }
 
+/* A stop with its string, and copied frame by frame. */
 static void copies(int fd)
 {
 	static struct frame_in in;
@@ -444,6 +459,38 @@ static int card_with(int fd, int word, int32_t value)
 	lseek(fd, 0, SEEK_SET);
 	frame_open_in(&in, fd, "file");
 	return frame_next(&in, &f, &w) < 0 ? -1 : card_read(&in, &f, &card, &w);
+}
+
+/* Reads the first frame of fd. */
+static int first_of(int fd, struct frame *f, char **payload, size_t *room)
+{
+	static struct frame_in in;
+
+	lseek(fd, 0, SEEK_SET);
+	frame_open_in(&in, fd, "file");
+	return frame_next(&in, f, &w) == 1 && !frame_read_all(&in, f, payload, room, &w);
+}
+
+/* Options without a NUL at the end; and what is answered to those that are refused. */
+static void refusals(int fd)
+{
+	struct frame f = { .kind = FRAME_OPTS, .rows = 3, .cols = 1, .type = FRAME_I8 };
+	struct why reason;
+	char *payload = NULL;
+	size_t room = 0;
+
+	at_start(fd, "", 0);
+	if (frame_write(fd, &f, "--a", &w))
+		exit(2);
+	check_at(!first_of(fd, &f, &payload, &room) && strstr(w.text, "file: frame 1: \"opts\""), "no NUL", 0);
+	at_start(fd, "", 0);
+	why(&reason, "--temp: \"x\" is not a number");
+	if (frame_write_refusal(fd, &reason, 7, &w))
+		exit(2);
+	check_at(first_of(fd, &f, &payload, &room) && f.kind == FRAME_END && f.flags == FRAME_END_REFUSED && f.seq == 7
+		&& f.rows == strlen(reason.text) && !memcmp(payload, reason.text, f.rows)
+		&& !strcmp(frame_reason_key(f.flags), "refused"), "a refusal", f.rows);
+	free(payload);
 }
 
 static void cards(int fd)
@@ -511,6 +558,7 @@ int main(void)
 		"the bytes of a header", bytes[8]);
 	cuts(bytes, n, fd);
 	bounds(fd);
+	refusals(fd);
 	cards(fd);
 	damage(bytes, n, fd);
 	copies(fd);

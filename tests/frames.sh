@@ -36,6 +36,12 @@ drawn() { # POS ID...: by a sampler
 	shift
 	frame 'ids ' $# 1 26 1 "$pos" 0 "$@"
 }
+opts() { # SEQ OPTION...
+	seq=$1
+	shift
+	frame opts $(printf '%s\0' "$@" | wc -c) 1 24 0 0 $seq
+	printf '%s\0' "$@"
+}
 row() { # POS NUMBER...
 	pos=$1
 	shift

@@ -109,6 +109,7 @@ static const struct shape {
 	{ FRAME_LOGPROBS, 1u << FRAME_F32, 0, 1, FRAME_IDS_MAX, 2, 2 },
 	{ FRAME_SCORES, 1u << FRAME_F32, 0, 1, FRAME_IDS_MAX, SCORE_COLS, SCORE_COLS },
 	{ FRAME_FORK, 1u << FRAME_I32, 0, 1, 1, 1, 1 },
+	{ FRAME_OPTS, 1u << FRAME_I8, 0, 1, FRAME_OPTS_MAX, 1, 1 },
 	{ FRAME_END, 1u << FRAME_I32, FRAME_REASONS - 1, 0, 0, 1, 1 },
 	{ FRAME_END, 1u << FRAME_I8, FRAME_REASONS - 1, 0, FRAME_STOP_MAX, 1, 1 },
 };
@@ -122,7 +123,8 @@ static const struct {
 	[FRAME_END_STOP] = { "stop id", "stop" },
 	[FRAME_END_ERROR] = { "error", "error" },
 	[FRAME_END_INTERRUPT] = { "interrupt", "interrupt" },
-	[FRAME_END_CONTEXT] = { "full context", "context" }
+	[FRAME_END_CONTEXT] = { "full context", "context" },
+	[FRAME_END_REFUSED] = { "refused", "refused" }
 };
 
 const char *frame_reason_words(uint32_t flags, size_t n)
@@ -253,12 +255,14 @@ int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, siz
 
 int frame_read_all(struct frame_in *in, const struct frame *f, void *buffer, size_t *room, struct why *w)
 {
-	void *to;
+	char *to;
 
 	if (grow_scratch(buffer, room, (size_t)payload_size(f)))
 		return bad(in, w, "out of memory");
 	memcpy(&to, buffer, sizeof to);         /* whatever it points to */
-	return frame_read(in, f, to, (size_t)f->rows * f->cols, w);
+	if (frame_read(in, f, to, (size_t)f->rows * f->cols, w))
+		return -1;
+	return f->kind == FRAME_OPTS && to[f->rows - 1] ? bad(in, w, "\"opts\" whose last option has no NUL") : 0;
 }
 
 /* ---- writing ---- */
@@ -336,14 +340,25 @@ int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq
 	return frame_write(fd, &f, NULL, w);
 }
 
-int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w)
+static int write_end_text(int fd, enum frame_reason reason, const char *text, size_t n, uint32_t pos, uint32_t seq,
+	struct why *w)
 {
-	struct frame f = { .kind = FRAME_END, .rows = (uint32_t)n, .cols = 1, .type = FRAME_I8, .flags = FRAME_END_STOP,
+	struct frame f = { .kind = FRAME_END, .rows = (uint32_t)n, .cols = 1, .type = FRAME_I8, .flags = reason,
 		.pos = pos, .seq = seq };
 
 	/* An end has no rows, so any position is valid. */
 	f.pos = pos != FRAME_APPEND && n >= FRAME_APPEND - pos ? FRAME_APPEND : pos;
 	return frame_write(fd, &f, text, w);
+}
+
+int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w)
+{
+	return write_end_text(fd, FRAME_END_STOP, text, n, pos, seq, w);
+}
+
+int frame_write_refusal(int fd, const struct why *reason, uint32_t seq, struct why *w)
+{
+	return write_end_text(fd, FRAME_END_REFUSED, reason->text, strlen(reason->text), FRAME_APPEND, seq, w);
 }
 
 int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w)

@@ -14,7 +14,8 @@ enum {
 	FRAME_IDS_MAX = 1 << 26,        /* rows of an `ids ` frame, and cols of any */
 	FRAME_VOCAB_MAX = 1 << 24,
 	FRAME_EOG_MAX = 256,
-	FRAME_STOP_MAX = 4096           /* bytes of a stop string */
+	FRAME_STOP_MAX = 4096,          /* bytes of a stop string, or of the reason of a refusal */
+	FRAME_OPTS_MAX = 1 << 24        /* bytes of an `opts` frame */
 };
 
 #define FRAME_KIND(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -27,7 +28,8 @@ enum {
 #define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id, log-probability; the drawn, then the best */
 #define FRAME_SCORES FRAME_KIND('s', 'c', 'o', 'r')     /* F32, cols 4: see enum score */
 #define FRAME_FORK FRAME_KIND('f', 'o', 'r', 'k')       /* I32, 1 x 1: the source sequence; seq: the new one */
-#define FRAME_END FRAME_KIND('e', 'n', 'd', ' ')        /* I32, rows 0; or I8: the bytes of the stop string, cols 1 */
+#define FRAME_OPTS FRAME_KIND('o', 'p', 't', 's')       /* I8, cols 1: options, each ended by a NUL */
+#define FRAME_END FRAME_KIND('e', 'n', 'd', ' ')        /* I32, rows 0; or I8, cols 1: a stop string, or a reason */
 
 enum { FRAME_F32 = 0, FRAME_F16 = 1, FRAME_I8 = 24, FRAME_I32 = 26 };   /* GGUF's tensor type ids */
 enum {                          /* flags of `ids ` */
@@ -50,6 +52,7 @@ enum frame_reason {                                     /* flags of `end `; 0: n
 	FRAME_END_STOP,                                 /* by a stop string of n bytes; n is 0: by a stop id */
 	FRAME_END_ERROR, FRAME_END_INTERRUPT,
 	FRAME_END_CONTEXT,                              /* the context is full */
+	FRAME_END_REFUSED,                              /* an option of its `opts` frame was refused; the reason */
 	FRAME_REASONS
 };
 
@@ -98,7 +101,7 @@ int frame_read(struct frame_in *in, const struct frame *f, void *to, size_t elem
 int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, size_t elements, struct why *w);
 
 /* Reads a whole payload into *buffer, which holds *room bytes and is enlarged as by grow_scratch(); the caller frees
- * it. */
+ * it. The last byte of an `opts` frame must be a NUL. */
 int frame_read_all(struct frame_in *in, const struct frame *f, void *buffer, size_t *room, struct why *w);
 
 /* ---- writing ---- */
@@ -118,8 +121,9 @@ int frame_write_elements(int fd, const struct frame *f, const void *elements, si
 int frame_write_ids(int fd, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq, struct why *w);
 int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq, struct why *w);
 
-/* FRAME_END_STOP by a stop string: text[n], n from 1 to FRAME_STOP_MAX. */
+/* FRAME_END_STOP by a stop string: text[n], n from 1 to FRAME_STOP_MAX; FRAME_END_REFUSED for this reason. */
 int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w);
+int frame_write_refusal(int fd, const struct why *reason, uint32_t seq, struct why *w);
 
 /* Copies the current frame, whose payload must be unread. If the input ends inside a frame of at most 4096 bytes (any
  * `end ` frame or card), nothing is written. */
