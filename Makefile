@@ -64,9 +64,10 @@ VOCAB = align vocab read keys known pair special merge merges ranks words names 
 PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
-CHAT = chat chat_opts chat_setup chat_template content draft marks shape
-ANSWER = answer call derive derive_call derive_values format known learn literals message pattern place rules \
-	rules_text rules_values samples tags tools
+CHAT = chat chat_opts chat_setup chat_template content draft shape
+ANSWER = answer call derive derive_call derive_values format known learn literals message pattern place samples tags \
+	tools
+RULES = rules rules_text rules_values
 JINJA = arith braces builtin_bytes builtin_encode builtin_global builtin_html builtin_items builtin_list \
 	builtin_number builtin_pprint builtin_str builtin_strftime builtin_text builtin_wrap builtins call dict env \
 	eval exec expr format jinja lex number parse percent spell text value
@@ -101,7 +102,7 @@ BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main list segment_text
 FEED = feed_opts loop loop_in loop_back live queue draft guessing replay result
-GEN = run generate signals options arguments hosts pipeline report messages convert console show answer sections \
+GEN = run generate signals options arguments hosts pipeline report messages convert console show reply parser \
 	commands layout spans conversation $(FEED)
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
@@ -132,6 +133,7 @@ pick_o = $(PICK:%=$(OBJ)/lib/sampler/%.o)
 sampler_o = $(SAMPLER:%=$(OBJ)/lib/sampler/%.o) $(pick_o)
 tok_o = $(VOCAB:%=$(OBJ)/lib/vocab/%.o)
 answer_o = $(ANSWER:%=$(OBJ)/lib/chat/answer/%.o)
+rules_o = $(RULES:%=$(OBJ)/lib/chat/answer/%.o) $(answer_o)
 chat_o = $(CHAT:%=$(OBJ)/lib/chat/%.o) $(JINJA:%=$(OBJ)/lib/chat/jinja/%.o) $(json_o)
 grammar_o = $(GRAMMAR:%=$(OBJ)/lib/grammar/%.o)
 schema_o = $(SCHEMA:%=$(OBJ)/lib/schema/%.o) $(grammar_o)
@@ -150,9 +152,8 @@ quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/qu
 # random models
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(MADE:%=$(OBJ)/tests/%.o) $(quantise_o)
 gen_o = $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
-	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(OBJ)/lib/chat/marks.o \
-	$(term_o) $(process_o) $(models_o) $(lib_o)
-objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(answer_o) $(schema_o) \
+	$(term_o) $(process_o) $(answer_o) $(chat_o) $(OBJ)/lib/gguf/models.o $(tok_o) $(lib_o)
+objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(rules_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(OBJ)/fwd/kernels/isa.o \
 	$(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(SCORE:%=$(OBJ)/sample/score/%.o) $(NEAR:%=$(OBJ)/sample/near/%.o) \
@@ -164,7 +165,7 @@ binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPE
 all: $(PROGRAMS:%=$(BIN)/%)
 
 $(BIN)/tok: $(TOK:%=$(OBJ)/tok/%.o) $(models_o) $(tok_o) $(lib_o)
-$(BIN)/chat: $(OBJ)/tok/chat.o $(OBJ)/tok/chat_grammar.o $(OBJ)/tok/chat_parse.o $(OBJ)/lib/gguf/models.o $(answer_o) \
+$(BIN)/chat: $(OBJ)/tok/chat.o $(OBJ)/tok/chat_grammar.o $(OBJ)/tok/chat_parse.o $(OBJ)/lib/gguf/models.o $(rules_o) \
 	$(schema_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(models_o) $(tok_o) $(lib_o)
@@ -175,7 +176,7 @@ $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(models
 $(BIN)/near: $(NEAR:%=$(OBJ)/sample/near/%.o) $(json_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
-	$(OBJ)/lib/chat/marks.o $(tok_o) $(models_o) $(lib_o)
+	$(tok_o) $(models_o) $(lib_o)
 $(BIN)/peek: $(PEEK:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(OBJ)/gen/main.o $(gen_o)
 $(BIN)/ask: $(OBJ)/gen/ask.o $(gen_o)
@@ -223,7 +224,7 @@ $(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(kernels_o) $(pick_o) $(li
 $(BIN)/tests/avx512_test: $(OBJ)/tests/avx512_test.o $(lib_o)
 $(BIN)/tests/gguf_test: $(OBJ)/tests/gguf_test.o $(OBJ)/tests/mkgguf.o $(tok_o) $(lib_o)
 $(BIN)/tests/guessing_test: $(OBJ)/tests/guessing_test.o $(OBJ)/gen/guessing.o
-$(BIN)/tests/answer_test: $(OBJ)/tests/answer_test.o $(answer_o) $(schema_o) $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/tests/answer_test: $(OBJ)/tests/answer_test.o $(rules_o) $(schema_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(OBJ)/tests/mkschema.o $(OBJ)/tests/validator.o $(schema_o) \

@@ -77,7 +77,7 @@ static int pass_ids(struct filter *l, struct passage *g, const struct frame *f, 
 	if (f->pos != g->next)
 		printer_end(&g->printer);
 	while (n < f->rows && !found) {
-		if (card_check_id(l->ids[n], l->p->n_vocab, w))
+		if (card_check_id(l->ids[n], l->p->card->n_vocab, w))
 			return frame_why(l->in, w);
 		found = printer_id(&g->printer, l->ids[n++], 1);
 	}

@@ -22,7 +22,7 @@ enum { SPECIAL = 1, MARKS, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES, LINES, O
 
 static const struct opt opts[] = {
 	{ SPECIAL, "special", NULL, "print control tokens, too" },
-	{ MARKS, "marks", NULL, "print control tokens that mark reasoning or tool calls" },
+	{ MARKS, "marks", NULL, "print control tokens that may mark reasoning or tool calls" },
 	{ GENERATED, "generated", NULL, "print only generated tokens, not the prompt" },
 	{ STOP, "stop", "TEXT", "stop before this text and exit; \\n is a new line; repeatable" },
 	{ TURNS, "turns", NULL, "after a stop string do not exit, but continue after the next `end ` frame" },
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s: %s", detok.end, strerror(errno));
 	vocab_card(vocab, &detok.card);
 	p.vocab = vocab;
-	p.n_vocab = detok.card.n_vocab;
+	p.card = &detok.card;
 	p.put = detok.frames ? NULL : put;
 	frame_open_in(&in, 0, "standard input");
 	if (detok.frames)

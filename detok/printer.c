@@ -1,7 +1,11 @@
 /* Ids become pieces, and pieces go through a search for stop strings. */
 #include "printer.h"
 
-#include "lib/chat/marks.h"
+/* Whether a control token may mark a part of an answer: those that begin or end a text do not. */
+static int may_mark(const struct printer *p, int32_t id)
+{
+	return vocab_is_special(p->vocab, id) && id != vocab_rules(p->vocab)->bos && !card_is_eog(p->card, id);
+}
 
 int printer_fork(struct printer *p, const struct printer *from, struct why *w)
 {
@@ -33,10 +37,8 @@ const char *printer_piece(struct printer *p, int32_t id, int sampled, size_t *n)
 	int begins = p->prefixed && !sampled;
 	const char *piece = vocab_text(p->vocab, id, p->special, &begins, n);
 
-	if (p->marks && piece && !*n) {
+	if (p->marks && piece && !*n && may_mark(p, id))
 		piece = vocab_piece(p->vocab, id, 1, n);
-		*n = marks_have(piece, *n) ? *n : 0;
-	}
 	p->prefixed = begins;
 	return piece;
 }

@@ -13,9 +13,9 @@
 
 struct printer {
 	const struct vocab *vocab;      /* borrowed */
-	int32_t n_vocab;                /* its size */
+	const struct card *card;        /* of the vocabulary; borrowed */
 	int special;                    /* print control tokens, too; */
-	int marks;                      /* those that mark parts of an answer (lib/chat/marks.h) */
+	int marks;                      /* those that may mark parts of an answer */
 	struct stop *stop;
 	void (*put)(void *context, const char *s, size_t n);    /* takes the text; NULL: only find stop strings */
 	void *context;

@@ -183,7 +183,7 @@ static int add_ids(struct texts *t, struct frame_in *in, const struct frame *f, 
 		if (frame_read(in, f, ids, n, w))
 			return -1;
 		for (k = 0; k < n; k++) {
-			if (card_check_id(ids[k], x->printer.n_vocab, w))
+			if (card_check_id(ids[k], x->printer.card->n_vocab, w))
 				return frame_why(in, w);
 			x->count += (uint64_t)sampled;
 			if (!printer_id(&x->printer, ids[k], sampled))

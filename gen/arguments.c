@@ -17,6 +17,8 @@
 #include "console.h"
 #include "hosts.h"
 
+const char *const arguments_no_thinking[] = { "enable_thinking=false", "thinking=false", NULL };
+
 /* The command of a stage while it is made. */
 struct command {
 	struct request *q;
@@ -169,9 +171,8 @@ static void add_own(struct command *c, enum stage_number stage)
 		add_if(c, stage == RENDER && !q->lines, "--text", NULL);
 		if (!is_chat(q))
 			break;
-		/* what templates call it */
-		add_if(c, q->think < 0, "--set", "enable_thinking=false");
-		add_if(c, q->think < 0, "--set", "thinking=false");
+		for (const char *const *set = arguments_no_thinking; *set; set++)
+			add_if(c, q->think < 0, "--set", *set);
 		break;
 	case ENCODE:
 		add_if(c, 1, "--no-bos", "--offsets");

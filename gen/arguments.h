@@ -6,6 +6,9 @@
 
 #define ARGUMENTS_JOBS "16"     /* of feed with --lines, unless -j is given */
 
+/* The settings that ask templates for no reasoning, by the names that they have for it; then NULL. */
+extern const char *const arguments_no_thinking[];
+
 /* Sets what follows from the rest of q. argv0: that of gen; programs are looked for beside it. -1: out of memory. */
 int arguments(struct request *q, const char *argv0, struct why *w);
 

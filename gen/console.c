@@ -97,8 +97,7 @@ int console_open(const char *turn, size_t n, int interactive, edit_completions *
 	if ((edits = complete != NULL)) {
 		editor.complete = complete;
 		recall();
-		if (show_open(STDOUT_FILENO, w))
-			return -1;
+		show_open(STDOUT_FILENO);
 		if (tty_open(STDIN_FILENO))
 			return why(w, "standard input: %s", strerror(errno));
 		tty_set(TTY_QUIET);

@@ -20,12 +20,12 @@
 #include "lib/gguf/gguf.h"
 #include "lib/sampler/opts.h"
 #include "lib/stream/stop.h"
-#include "answer.h"
 #include "commands.h"
 #include "console.h"
 #include "convert.h"
 #include "layout.h"
 #include "pipeline.h"
+#include "reply.h"
 #include "report.h"
 #include "show.h"
 
@@ -83,17 +83,12 @@ static void take_back(struct conversation *v, size_t keep)
 /* Adds the answer to the messages. */
 static int add_answer(struct conversation *v, const struct bytes *text, struct why *w)
 {
-	struct bytes said = { .limit = CONVERT_MAX }, thought = { .limit = CONVERT_MAX };
-	const char *whole = text->n ? text->p : "";
-	int apart = sections_split(v->opened, whole, text->n, &said, &thought, w), failed = -1;
+	struct bytes line = { .limit = CONVERT_MAX };
+	int failed = parser_message(&v->parser, text->n ? text->p : "", text->n, &line, w)
+		|| messages_add_line(&v->messages, line.p, line.n, w);
 
-	if (apart > 0)
-		failed = messages_add_thought(&v->messages, &said, &thought, w);
-	else if (!apart)
-		failed = messages_add(&v->messages, "assistant", whole, text->n, w);
-	bytes_free(&said);
-	bytes_free(&thought);
-	return failed;
+	bytes_free(&line);
+	return failed ? -1 : 0;
 }
 
 static void count(void *length, const char *text, size_t n)
@@ -228,6 +223,8 @@ static int take(struct conversation *v, const char *line, size_t n, size_t *keep
 	}
 	status = messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, &layout, keep, w);
 	layout_free(&layout);
+	if (!status)
+		parser_learn(&v->parser, &v->messages);
 	return status;
 }
 
@@ -248,10 +245,10 @@ static int write_report(struct conversation *v, const struct result *r, const st
 
 /* What prints it: on the terminal of a conversation, or for ask. */
 static const struct printer {
-	void (*begin)(struct opened opened);
+	void (*begin)(const struct parser *p);
 	void (*text)(const char *s, size_t n);
 	void (*end)(void);
-} on_terminal = { show_begin, show_text, show_end }, alone = { answer_begin, answer_text, answer_end };
+} on_terminal = { show_begin, show_text, show_end }, alone = { reply_begin, reply_text, reply_end };
 
 static const struct printer *printer(const struct conversation *v)
 {
@@ -271,9 +268,9 @@ static void show_answer(struct loop *l)
 		return;
 	}
 	if (!v->begun++)
-		printer(v)->begin(v->opened);
+		printer(v)->begin(&v->parser);
 	printer(v)->text(text, (size_t)n);
-	if (v->q->answer && answer_written(&lost))
+	if (v->q->answer && reply_written(&lost))
 		l->gone |= LOOP_COPY;
 }
 
@@ -331,8 +328,8 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	if (failed >= 0 && v->q->shown)
 		failed = finish_showing(v, w);
 	if (failed >= 0 && v->q->answer)
-		failed = answer_written(w);
-	if (failed < 0 && l->gone && !(v->q->answer && answer_written(w)))
+		failed = reply_written(w);
+	if (failed < 0 && l->gone && !(v->q->answer && reply_written(w)))
 		why(w, "%s ended before the conversation did", l->gone & LOOP_COPY ? "detok" : "sample");
 	if (failed >= 0 && (failed = messages_save(&v->messages, w)) > 0)
 		console_say("%s", w->text);
@@ -431,8 +428,9 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	console_name(q->program);
 	status = load_history(&v, w);
 	current = &v;
-	if (!status && q->answer)
-		status = answer_open(q->think > 0 || (!q->think && isatty(STDERR_FILENO)), w);
+	parser_open(&v.parser, q);
+	if (q->answer)
+		reply_open(q->think > 0 || (!q->think && isatty(STDERR_FILENO)), STDOUT_FILENO);
 	if (!status && !(status = layout_load(&v, w)))
 		status = q->shown ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
 	l->turns = 1;
@@ -445,9 +443,10 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	    ? command_completions : NULL, w)))
 		status = take_turns(&v, w);
 	console_close();
-	answer_close();
+	reply_close();
 	bytes_free(&v.again);
 	arena_free(&v.set);
+	parser_close(&v.parser);
 	spans_free(&v.spans);
 	messages_close(&v.messages);
 	return !status && v.refused && !q->interactive ? 1 : !status && v.cut && q->answer ? 3 : status;

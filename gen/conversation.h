@@ -8,8 +8,8 @@
 #include "lib/base/arena.h"
 #include "loop.h"
 #include "messages.h"
+#include "parser.h"
 #include "request.h"
-#include "sections.h"
 #include "spans.h"
 
 struct conversation {
@@ -19,7 +19,7 @@ struct conversation {
 	size_t before;          /* number of messages before the current turn */
 	struct spans spans;
 	int resumed;            /* --history had messages */
-	struct opened opened;   /* section that the prompt opened: a thought, or a header */
+	struct parser parser;
 	struct bytes again;     /* a turn that a command asks for */
 	struct arena set;       /* options that /set passes to sample, which is restarted with them */
 	struct frame_in ends;   /* on a terminal: detok reports here that it has printed an answer */

@@ -226,7 +226,6 @@ int layout_take(struct conversation *v, const struct layout *l, size_t *keep, st
 {
 	const char *rest = l->text.p + l->same.bytes;
 
-	v->opened = sections_opened(l->text.p, l->text.n);
 	v->messages.first = l->first;
 	if (spans_prompt(&v->spans, l->same, rest, l->text.n - l->same.bytes, &l->rest, keep, w))
 		return -1;

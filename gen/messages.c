@@ -27,7 +27,8 @@ static int note(struct messages *m, size_t at, int user, struct why *w)
 {
 	if (m->n == m->room && grow(&m->list, &m->room, sizeof *m->list, 64))
 		return why(w, "out of memory");
-	m->list[m->n++] = (struct message){ at, user };
+	m->list[m->n].at = at;
+	m->list[m->n++].user = user;
 	return 0;
 }
 
@@ -37,38 +38,33 @@ static void put_member(struct json_writer *json, const char *key, const char *te
 	json_string(json, n ? text : "", n);
 }
 
-/* thought: NULL: none. */
-static int put_message(struct bytes *out, const char *role, const char *text, size_t n, const struct bytes *thought)
+static int put_message(struct bytes *out, const char *role, const char *text, size_t n)
 {
 	struct json_writer json = json_to_bytes(out);
 
 	json_open(&json, '{');
 	put_member(&json, "role", role, strlen(role));
 	put_member(&json, "content", text, n);
-	if (thought)
-		put_member(&json, "thinking", thought->p, thought->n);
 	json_close(&json, '}');
 	return bytes_put(out, "\n", 1);
 }
 
-static int add(struct messages *m, const char *role, const char *text, size_t n, const struct bytes *thought,
-	struct why *w)
+int messages_add(struct messages *m, const char *role, const char *text, size_t n, struct why *w)
 {
 	size_t at = m->text.n;
 
-	if (put_message(&m->text, role, text, n, thought))
+	if (put_message(&m->text, role, text, n))
 		return why(w, "the conversation is too long");
 	return note(m, at, !strcmp(role, "user"), w);
 }
 
-int messages_add(struct messages *m, const char *role, const char *text, size_t n, struct why *w)
+int messages_add_line(struct messages *m, const char *line, size_t n, struct why *w)
 {
-	return add(m, role, text, n, NULL, w);
-}
+	size_t at = m->text.n;
 
-int messages_add_thought(struct messages *m, const struct bytes *said, const struct bytes *thought, struct why *w)
-{
-	return add(m, "assistant", said->p, said->n, thought, w);
+	if (bytes_put(&m->text, line, n))
+		return why(w, "the conversation is too long");
+	return note(m, at, 0, w);
 }
 
 void messages_cut(struct messages *m, size_t n)
@@ -113,12 +109,25 @@ int messages_replace_turn(struct messages *m, const struct messages *from, const
 	return 0;
 }
 
+/* The messages from number `first` on are in the text from here; *head: the end of the head, which precedes them. */
+static size_t rest_of(const struct messages *m, size_t first, size_t *head)
+{
+	*head = start_of(m, messages_turn(m, 0));
+	return size_max(start_of(m, first), *head);
+}
+
+int messages_put(const struct messages *m, size_t first, struct bytes *out)
+{
+	size_t head, from = rest_of(m, first, &head);
+
+	return (head && bytes_put(out, m->text.p, head))
+		|| (from < m->text.n && bytes_put(out, m->text.p + from, m->text.n - from)) ? -1 : 0;
+}
+
 int messages_write(const struct messages *m, size_t first, int fd, struct why *w)
 {
-	size_t head = start_of(m, messages_turn(m, 0)), from = start_of(m, first);
+	size_t head, from = rest_of(m, first, &head);
 
-	if (from < head)
-		from = head;
 	return io_write(fd, m->text.p, head, w) || io_write(fd, m->text.p + from, m->text.n - from, w) ? -1 : 0;
 }
 
@@ -208,7 +217,7 @@ int messages_set_system(struct messages *m, const char *text, size_t n, struct w
 	struct bytes all = { .limit = m->text.limit };
 	size_t from = start_of(m, messages_turn(m, 0)), dropped = 0, good;
 
-	if ((n && put_message(&all, "system", text, n, NULL))
+	if ((n && put_message(&all, "system", text, n))
 	    || (from < m->text.n && bytes_put(&all, m->text.p + from, m->text.n - from))) {
 		bytes_free(&all);
 		return why(w, "the conversation is too long");

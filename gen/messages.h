@@ -12,7 +12,7 @@
 
 struct messages {               /* starts as zeros, except text.limit and file */
 	struct bytes text;
-	struct message {
+	struct {
 		size_t at;      /* offset of its line in text */
 		int user;       /* begins a turn */
 	} *list;                /* [n] */
@@ -37,8 +37,8 @@ int messages_read(struct messages *m, const char *path, struct why *w);
 /* Appends a message of text[n], which must be UTF-8. */
 int messages_add(struct messages *m, const char *role, const char *text, size_t n, struct why *w);
 
-/* Appends an answer with its reasoning as a separate member, as templates for gpt-oss expect it. */
-int messages_add_thought(struct messages *m, const struct bytes *said, const struct bytes *thought, struct why *w);
+/* Appends a message that is not a user's, as the line[n] of the file. */
+int messages_add_line(struct messages *m, const char *line, size_t n, struct why *w);
 
 /* Removes all but the first n messages. */
 void messages_cut(struct messages *m, size_t n);
@@ -58,7 +58,8 @@ int messages_replace_turn(struct messages *m, const struct messages *from, const
 size_t messages_turn(const struct messages *m, size_t i);
 size_t messages_turns(const struct messages *m);
 
-/* Writes the head and the messages from number `first` on. */
+/* Appends the head and the messages from number `first` on to *out, or writes them. */
+int messages_put(const struct messages *m, size_t first, struct bytes *out);
 int messages_write(const struct messages *m, size_t first, int fd, struct why *w);
 
 /* Appends the text of message i to *out. Returns -1 if its content is not only text, or memory is short. */

@@ -1,4 +1,4 @@
-/* Bytes go one at a time from the sections of an answer, through a filter of control characters, to a buffer. */
+/* Bytes go one at a time from the parts of an answer, through a filter of control characters, to a buffer. */
 #include "show.h"
 
 #include <stdio.h>
@@ -10,12 +10,15 @@
 #include "lib/base/space.h"
 #include "lib/base/visible.h"
 
+enum section { SECTION_CONTENT, SECTION_THOUGHT, SECTION_CALL };
+
 static const char *const colours[] = {
-	[SECTION_ANSWER] = "\033[0m", [SECTION_THOUGHT] = "\033[2m", [SECTION_CALL] = "\033[36m"
+	[SECTION_CONTENT] = "\033[0m", [SECTION_THOUGHT] = "\033[2m", [SECTION_CALL] = "\033[36m"
 };
 
 static struct {
-	struct sections answer;
+	struct answer *reader;  /* of the current answer; NULL: there was no memory for it */
+	enum section now;
 	struct bytes out;
 	int fd, coloured, folds;
 	size_t words;           /* of the thought */
@@ -65,21 +68,21 @@ static void put_visible(void *context, const char *s, size_t n)
 /* Prints a byte of text. */
 static void put_byte(unsigned char c)
 {
-	if (show.answer.now == SECTION_THOUGHT)
+	if (show.now == SECTION_THOUGHT)
 		count_word(c);
-	if (show.answer.now == SECTION_THOUGHT && show.folds)
+	if (show.now == SECTION_THOUGHT && show.folds)
 		return;
-	/* drop the white space after a tag that is not shown */
+	/* drop the white space after a mark that is not shown */
 	if (show.blank && (c == '\n' || c == ' '))
 		return;
 	show.blank = 0;
 	visible_put(&show.visible, (const char *)&c, 1, put_visible, NULL);
 }
 
-static void put(void *context, const char *s, size_t n)
+static void put(struct span text)
 {
-	for (size_t i = 0; i < n; i++)
-		put_byte((unsigned char)s[i]);
+	for (size_t i = 0; i < text.n; i++)
+		put_byte((unsigned char)text.s[i]);
 }
 
 static void new_line(void)
@@ -88,8 +91,8 @@ static void new_line(void)
 		write_text("\n", 1);
 }
 
-/* Without colours, thoughts keep their marks. */
-static void end_thought(const char *mark)
+/* Without colours, thoughts have marks. */
+static void end_thought(void)
 {
 	char line[64];
 
@@ -99,24 +102,22 @@ static void end_thought(const char *mark)
 		snprintf(line, sizeof line, "(a thought of %zu word%s)", show.words, show.words == 1 ? "" : "s");
 		write_text(line, strlen(line));
 	}
-	colour(SECTION_ANSWER);
+	colour(SECTION_CONTENT);
 	new_line();
 	if (!show.folds && !show.coloured)
-		write_text(mark, strlen(mark));
+		write_text("</think>", 8);
 	if (!show.folds && show.words)
 		write_text("\n", 1);
 	show.blank = 1;
 }
 
 /* Shows a thought on separate lines. */
-static void begin_thought(const char *mark)
+static void begin_thought(void)
 {
 	new_line();
 	colour(SECTION_THOUGHT);
-	if (!show.folds && !show.coloured) {
-		write_text(mark, strlen(mark));
-		write_text("\n", 1);
-	}
+	if (!show.folds && !show.coloured)
+		write_text("<think>\n", 8);
 	if (show.folds)
 		write_text("(thinking)", 10);
 	show.words = 0;
@@ -124,43 +125,53 @@ static void begin_thought(const char *mark)
 	show.blank = 1;
 }
 
-/* Begins another section. With colours, the marks of thoughts are not shown. */
-static void turn(void *context, enum section from, const char *mark)
+/* Begins a section: a call, or other text if the last one was of another kind. */
+static void turn(enum section to)
 {
-	enum section to = show.answer.now;
-
-	if (from == SECTION_THOUGHT)
-		end_thought(mark);
-	else if (from == SECTION_CALL) {
-		put(NULL, mark, strlen(mark));
-		colour(SECTION_ANSWER);
-		if (!*mark)
-			new_line();
+	if (to == show.now && to != SECTION_CALL)
+		return;
+	if (show.now == SECTION_THOUGHT)
+		end_thought();
+	if (show.now == SECTION_CALL || to == SECTION_CALL) {
+		colour(SECTION_CONTENT);
+		new_line();
+		show.blank = to != SECTION_CALL;
 	}
 	if (to == SECTION_THOUGHT)
-		begin_thought(mark);
-	else if (to == SECTION_CALL) {
-		show.blank = 0;
-		new_line();
+		begin_thought();
+	else if (to == SECTION_CALL)
 		colour(SECTION_CALL);
-		put(NULL, mark, strlen(mark));
-	}
+	show.now = to;
 }
 
-int show_open(int fd, struct why *w)
+static void tell(void *context, enum answer_part part, struct span text)
+{
+	if (part == ANSWER_ID)
+		return;
+	if (part != ANSWER_ARGUMENTS)
+		turn(part == ANSWER_REASONING ? SECTION_THOUGHT : SECTION_CONTENT);
+	put(text);
+}
+
+static void call(void *context, struct span name, struct span id)
+{
+	turn(SECTION_CALL);
+	put(name);
+	put_byte(' ');
+}
+
+void show_open(int fd)
 {
 	const char *no = getenv("NO_COLOR");
 
 	show.fd = fd;
 	show.coloured = !no || !*no;
-	show.answer.put = put;
-	show.answer.turn = turn;
-	return sections_open(&show.answer, w);
 }
 
 void show_close(void)
 {
-	sections_close(&show.answer);
+	answer_close(show.reader);
+	show.reader = NULL;
 	bytes_free(&show.out);
 }
 
@@ -169,33 +180,39 @@ void show_fold(int fold)
 	show.folds = fold;
 }
 
-void show_begin(struct opened opened)
+void show_begin(const struct parser *p)
 {
+	static const struct answer_sink sink = { tell, call, NULL };
+	struct why ignored;
+
+	show.now = SECTION_CONTENT;
 	show.blank = 0;
 	show.visible.n = 0;
 	show.at_start = 1;
-	sections_begin(&show.answer, opened);
-	if (show.answer.now == SECTION_THOUGHT)
-		begin_thought("<think>");
-	flush();
+	show.reader = parser_begin(p, &sink, &ignored);
 }
 
 void show_text(const char *s, size_t n)
 {
-	sections_feed(&show.answer, s, n);
+	if (show.reader)
+		answer_read(show.reader, s, n);
 	flush();
 }
 
 void show_line(void)
 {
-	colour(SECTION_ANSWER);
+	colour(SECTION_CONTENT);
 	new_line();
 	flush();
 }
 
 void show_end(void)
 {
-	sections_end(&show.answer);
+	if (show.reader)
+		answer_end(show.reader);
+	answer_close(show.reader);
+	show.reader = NULL;
+	turn(SECTION_CONTENT);
 	visible_end(&show.visible, put_visible, NULL);
 	new_line();
 	flush();

@@ -1,22 +1,22 @@
-/* show: prints what a model writes on a terminal: its reasoning dim or folded, tool calls in a colour, and no control
- * characters that could change the terminal. */
+/* show: prints what a model writes on a terminal: its reasoning dim or folded, calls of tools in a colour with name and
+ * arguments, and no control characters that could change the terminal. */
 #ifndef SHOW_H
 #define SHOW_H
 
 #include <stddef.h>
 
 #include "lib/base/why.h"
-#include "sections.h"
+#include "parser.h"
 
-/* Prints to this descriptor, in colours unless $NO_COLOR is set. Returns -1 with a reason on failure. */
-int show_open(int fd, struct why *w);
+/* Prints to this descriptor, in colours unless $NO_COLOR is set. */
+void show_open(int fd);
 void show_close(void);
 
 /* Whether reasoning is folded into one line. */
 void show_fold(int fold);
 
-/* An answer begins. */
-void show_begin(struct opened opened);
+/* Begins an answer, which is read by p. */
+void show_begin(const struct parser *p);
 
 /* Shows more of the answer. */
 void show_text(const char *s, size_t n);

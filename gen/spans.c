@@ -17,7 +17,7 @@ static size_t common(const char *a, size_t a_n, const char *b, size_t b_n)
 }
 
 /* Whether text[n] begins with the span's text; *used: its length there. */
-static int stands_for(const struct span *p, const char *text, size_t n, size_t *used)
+static int stands_for(const struct spoken *p, const char *text, size_t n, size_t *used)
 {
 	size_t before, end, skip;
 
@@ -58,7 +58,7 @@ struct same spans_compare(const struct spans *s, const char *text, size_t n)
 /* Adds a span of all ids after those of the last one. */
 static int add(struct spans *s, enum span_writer by, const char *text, size_t n, struct why *w)
 {
-	struct span p = { .by = by, .n = n, .end = s->ids.n };
+	struct spoken p = { .by = by, .n = n, .end = s->ids.n };
 
 	if ((s->n == s->room && grow(&s->list, &s->room, sizeof *s->list, 16)) || !(p.text = malloc(n + 1)))
 		return why(w, "out of memory");

@@ -18,7 +18,7 @@ enum span_writer {
 	SPAN_STATE              /* a state that --kv kept: it is not known who wrote what */
 };
 
-struct span {
+struct spoken {
 	enum span_writer by;
 	char *text;             /* [n] */
 	size_t n;
@@ -27,7 +27,7 @@ struct span {
 
 struct spans {                  /* starts as zeros */
 	struct ids ids;         /* at their positions */
-	struct span *list;      /* [n] */
+	struct spoken *list;      /* [n] */
 	size_t n, room;
 	size_t *ends;           /* of a state before the first prompt: where the text of each id ends; or NULL */
 };

@@ -20,19 +20,6 @@ static int flush(struct bytes *out, struct why *w)
 	return out_flush(w);
 }
 
-/* The calls that the messages have. */
-static size_t count_calls(const struct chat *c)
-{
-	size_t n = 0;
-
-	for (const struct json *m = c->messages->child; m; m = m->next) {
-		const struct json *calls = json_get(m, "tool_calls");
-
-		n += calls && calls->type == JSON_ARRAY ? calls->n : 0;
-	}
-	return n;
-}
-
 static int read_answer(struct answer *a, struct bytes *out, struct why *w)
 {
 	static char text[READ_BYTES];
@@ -55,7 +42,7 @@ static int read_message(struct chat *c, const struct format *f, const struct byt
 
 	message_start(&message, stream, &out);
 	why(w, "the answer needs more memory than it may have");
-	a = answer_open(f, c->variables, count_calls(c), &message.sink, w);
+	a = answer_open(f, c->variables, learn_calls(c), &message.sink, w);
 	failed = !a || answer_prompt(a, prompt->p, prompt->n) || read_answer(a, &out, w);
 	failed = message_end(&message) || failed || flush(&out, w);
 	answer_close(a);

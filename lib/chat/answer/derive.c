@@ -190,7 +190,8 @@ static void derive_content(struct derivation *d, struct span rest)
 		format_add_marker(d->f, MARKER_SKIP, derive_pattern(d, span_drop_end(rest, open.n)));
 }
 
-/* The control tokens that end a turn. They are not part of an answer, but may be there. */
+/* The control tokens that end a turn. They are not part of an answer, but may be there. The one that the conversation
+ * begins with begins another turn: some templates always add the start of an answer. */
 static void derive_turn_end(struct derivation *d)
 {
 	struct span text = d->text[SAMPLE_TEXT], end;
@@ -204,6 +205,8 @@ static void derive_turn_end(struct derivation *d)
 		token = pattern_token(end.s + i, end.n - i);
 		if (span_is_space(end.s[i]))
 			continue;
+		if (span_begins(text, (struct span){ end.s + i, token }))
+			return;
 		pattern = derive_pattern(d, (struct span){ end.s + i, token });
 		if (*pattern == '[' || !pattern_is_control(pattern))
 			return;

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "lib/chat/marks.h"
-
 #define NAME "\1"
 #define WORD "\6"
 #define REST "\7"
@@ -48,11 +46,27 @@ static const struct {
 		.name = "name", .arguments = "arguments" } },
 };
 
+/* How reasoning begins and ends; the template has a mark of it, or else the end. */
+static const struct {
+	const char *mark, *open, *close;
+} reasonings[] = {
+	{ NULL, "<think>", "</think>" },
+	{ NULL, "<thinking>", "</thinking>" },
+	{ NULL, "<thought>", "</thought>" },
+	{ NULL, "<seed:think>", "</seed:think>" },
+	{ NULL, "[THINK]", "[/THINK]" },
+	{ NULL, "\xe2\x97\x81think\xe2\x96\xb7", "\xe2\x97\x81/think\xe2\x96\xb7" },
+	{ NULL, "<|channel>thought", "<channel|>" },
+	{ NULL, "<|START_THINKING|>", "<|END_THINKING|>" },
+	{ "<|channel|>", "<|channel|>analysis<|message|>", "<|end|>" },
+};
+
 static const struct {
 	const char *mark;
 	struct marker marker;
 } markers[] = {
 	{ "<|channel|>", { MARKER_CONTENT, "<|channel|>" WORD REST "<|message|>" } },
+	{ "<|channel|>", { MARKER_SKIP, "<|start|>assistant" } },
 	{ "<response></response>", { MARKER_CONTENT, "<response>" } },
 	{ "<response></response>", { MARKER_SKIP, "</response>" } },
 	{ "[BEGIN FINAL RESPONSE]", { MARKER_SKIP, "[BEGIN FINAL RESPONSE]\n" } },
@@ -73,10 +87,10 @@ void format_add_known_reasoning(struct format *f, const char *text, size_t n)
 {
 	if (format_marker(f, MARKER_THINK_END))
 		return;
-	for (const struct mark *m = marks; m->text && m[1].text; m++)
-		if (m->kind == MARK_THOUGHT && m[1].kind == MARK_ANSWER && has(text, n, m[1].text)) {
-			format_add_marker(f, MARKER_THINK, m->text);
-			format_add_marker(f, MARKER_THINK_END, m[1].text);
+	for (size_t i = 0; i < sizeof reasonings / sizeof *reasonings; i++)
+		if (has(text, n, reasonings[i].mark ? reasonings[i].mark : reasonings[i].close)) {
+			format_add_marker(f, MARKER_THINK, reasonings[i].open);
+			format_add_marker(f, MARKER_THINK_END, reasonings[i].close);
 			return;
 		}
 }

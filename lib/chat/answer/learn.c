@@ -73,3 +73,15 @@ int learn_format(struct chat *c, const char *text, size_t n, const struct jinja_
 	draft_become(tools, &were);
 	return failed ? -1 : 0;
 }
+
+size_t learn_calls(const struct chat *c)
+{
+	size_t n = 0;
+
+	for (const struct json *m = c->messages->child; m; m = m->next) {
+		const struct json *calls = json_get(m, "tool_calls");
+
+		n += calls && calls->type == JSON_ARRAY ? calls->n : 0;
+	}
+	return n;
+}

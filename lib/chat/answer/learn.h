@@ -12,4 +12,7 @@
 int learn_format(struct chat *c, const char *text, size_t n, const struct jinja_options *o, struct format *f,
 	struct arena *a, struct bytes *prompt, struct why *w);
 
+/* How many calls the conversation has: the number of the first call that an answer may have. */
+size_t learn_calls(const struct chat *c);
+
 #endif
