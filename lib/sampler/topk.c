@@ -42,27 +42,42 @@ static int width(uint32_t a, uint32_t b)
 	return n;
 }
 
+enum { LANES = 16 };
+
 /* Narrows [*low, *high] to the least and the largest of x[n] within it; there is at least one. */
 static void bounds(const float *x, size_t n, float *low, float *high)
 {
-	float least = INFINITY, most = -INFINITY;
-	size_t i;
+	float least[LANES], most[LANES];
+	size_t i, k;
 
-	for (i = 0; i < n; i++) {
-		least = x[i] >= *low && x[i] < least ? x[i] : least;
-		most = x[i] <= *high && x[i] > most ? x[i] : most;
+	for (k = 0; k < LANES; k++) {
+		least[k] = INFINITY;
+		most[k] = -INFINITY;
 	}
-	*low = least;
-	*high = most;
+	for (i = 0; i < n; i += LANES)
+		for (k = 0; k < LANES && i + k < n; k++) {
+			float a = x[i + k] >= *low ? x[i + k] : INFINITY, b = x[i + k] <= *high ? x[i + k] : -INFINITY;
+
+			least[k] = a < least[k] ? a : least[k];
+			most[k] = b > most[k] ? b : most[k];
+		}
+	for (k = 1; k < LANES; k++) {
+		least[0] = least[k] < least[0] ? least[k] : least[0];
+		most[0] = most[k] > most[0] ? most[k] : most[0];
+	}
+	*low = least[0];
+	*high = most[0];
 }
 
-/* A histogram by the 8 highest bits in which keys within [low, high] differ. Even and odd indices are counted
- * separately, so that neighbours in the same bucket do not wait for each other's store. */
+enum { BUCKET_BITS = 11, BUCKETS = 1 << BUCKET_BITS };
+
+/* A histogram by the highest bits in which keys within [low, high] differ. Even and odd indices are counted separately,
+ * so that neighbours in the same bucket do not wait for each other's store. */
 struct histogram {
 	int shift;
 	uint32_t base;
-	size_t count[2][256];
-	double sum[2][256];
+	uint32_t count[2][BUCKETS];
+	double sum[2][BUCKETS];
 };
 
 static void count(struct histogram *h, const float *key, const float *weight, size_t n, float low, float high)
@@ -70,7 +85,7 @@ static void count(struct histogram *h, const float *key, const float *weight, si
 	uint32_t d;
 	size_t i;
 
-	h->shift = width(order(low), order(high)) - 8;
+	h->shift = width(order(low), order(high)) - BUCKET_BITS;
 	h->shift = h->shift > 0 ? h->shift : 0;
 	h->base = order(low) >> h->shift;
 	memset(h->count, 0, sizeof h->count);
@@ -83,7 +98,7 @@ static void count(struct histogram *h, const float *key, const float *weight, si
 		}
 }
 
-enum { FEW = 2048 };
+enum { FEW = 8192 };
 
 struct threshold topk_threshold(const float *key, const float *weight, size_t n, double target)
 {
