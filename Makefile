@@ -52,7 +52,7 @@ ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(ANYWHERE) $(C
 # fifth). Information for debuggers would take a quarter of the compiler's time.
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -g0
 
-PROGRAMS = ask tok chat fwd sample score schema near detok peek feed best gen kv gguf
+PROGRAMS = ask tok chat fwd sample score schema embed near detok peek feed best gen kv gguf
 BASE = why arena io out visible bytes slurp lines cli cli_help cli_rows cli_rules guard quote clock grow slots \
 	hash sort fmath half space similar llama_options $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
@@ -96,7 +96,8 @@ TOK = main encode document prompts pair
 SAMPLE = main options session generation pick canvas pieces after constraint trace
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page
-NEAR = main settings vectors npy labels queries search nearest inner results
+EMBED = main settings items embeddings scale output pipeline
+NEAR = main settings vectors npy labels queries embedder search nearest inner rerank results
 SCORE = main settings figures tokens perplexity against question items choices scorer progress
 BENCH = main timing print random
 DESCRIBE = main describe check found
@@ -157,6 +158,7 @@ objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(rule
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(OBJ)/fwd/kernels/isa.o \
 	$(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(SCORE:%=$(OBJ)/sample/score/%.o) $(NEAR:%=$(OBJ)/sample/near/%.o) \
+	$(EMBED:%=$(OBJ)/sample/embed/%.o) \
 	$(TOK:%=$(OBJ)/tok/%.o) $(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(KV:%=$(OBJ)/fwd/kv/%.o) \
 	$(BENCH:%=$(OBJ)/tests/bench/%.o) \
 	$(TESTS:%=$(OBJ)/tests/%.o) $(HELPERS:%=$(OBJ)/tests/%.o) $(OTHERS:%=$(OBJ)/%.o)
@@ -173,7 +175,8 @@ $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(OBJ)/lib/gguf/models.o $(fwd_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(models_o) $(tok_o) $(lib_o)
 $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(models_o) $(pick_o) \
 	$(process_o) $(chat_o) $(tok_o) $(lib_o)
-$(BIN)/near: $(NEAR:%=$(OBJ)/sample/near/%.o) $(json_o) $(lib_o)
+$(BIN)/embed: $(EMBED:%=$(OBJ)/sample/embed/%.o) $(process_o) $(json_o) $(lib_o)
+$(BIN)/near: $(NEAR:%=$(OBJ)/sample/near/%.o) $(process_o) $(json_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
 	$(tok_o) $(models_o) $(lib_o)

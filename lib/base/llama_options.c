@@ -13,7 +13,7 @@ static const struct {
 	{ "conversation", "interactive" }, { "predict", "n-predict" },
 	{ "temperature", "temp" }, { "typical-p", "typical" },
 	{ "top-n-sigma", "top-nsigma" }, { "sampling-seq", "sampler-seq" }, { "chat-template", "template" },
-	{ "chat-template-file", "template" }
+	{ "chat-template-file", "template" }, { "embd-normalize", "normalize" }, { "pooling", "pool" }
 };
 
 static const struct {
@@ -55,8 +55,9 @@ static const struct {
 	{ "--lora", "adapters are not supported" }, { "--lora-scaled", "adapters are not supported" },
 	{ "--control-vector", "control vectors are not supported; see examples/steer.py" },
 	{ "--mmproj", "images are not read" }, { "--image", "images are not read" },
-	{ "--audio", "sound is not read" }, { "--embedding", "embeddings are not supported" },
-	{ "--embeddings", "embeddings are not supported" }, { "--port", "there is no server" },
+	{ "--audio", "sound is not read" }, { "--embedding", "use embed" }, { "--embeddings", "use embed" },
+	{ "--embd-output-format", "it writes JSON, --raw or --npy" },
+	{ "--embd-separator", "a text is a line, or a file with --files" }, { "--port", "there is no server" },
 	{ "--host", "there is no server; --hosts divides a model" }
 };
 

@@ -1,22 +1,29 @@
 /* near: the vectors that are nearest to those of queries, with their texts: exact search over a file. */
+#include <string.h>
+
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
 #include "lib/base/lines.h"
 #include "lib/base/size.h"
+#include "embedder.h"
 #include "queries.h"
+#include "rerank.h"
 #include "results.h"
 #include "search.h"
 #include "settings.h"
 #include "vectors.h"
 
 static struct cli c = { .program = "near", .synopsis = "[options] VECTORS < queries",
-	.purpose = "the nearest of many vectors, and their texts", .opts = settings_opts,
-	.examples = "  near -n 3 vectors.jsonl < queries.jsonl\n"
-		"  near --json vectors.npy < queries.jsonl\n"
+	.purpose = "the nearest of many vectors, and their texts", .opts = settings_opts, .rules = settings_rules,
+	.examples = "  near -m m.gguf --query 'Who has the key?' vectors.jsonl\n"
+		"  near -n 3 vectors.jsonl < queries.jsonl\n"
 		"  near --dimensions 384 --texts notes.txt notes.f32 < queries.jsonl\n" };
 static struct why w;
 static struct settings set;
 static struct vectors vectors;
+static struct search search = { .vectors = &vectors };
+static struct results results;
+static struct embedder ranker;
 
 static void must(int failed)
 {
@@ -38,29 +45,59 @@ static const struct labels *open_labels(void)
 }
 
 /* Searches for a group of queries and prints what was found. */
-static void answer(struct search *search, struct results *results, const struct queries *q)
+static void answer(const struct queries *q)
 {
+	const size_t most = size_max(1, size_min(set.reranker ? set.candidates : set.most, vectors.rows));
 	const float *vector[SEARCH_QUERIES];
 	struct nearest found[SEARCH_QUERIES];
 
 	for (size_t i = 0; i < q->n; i++) {
 		vector[i] = q->query[i].vector;
-		must(nearest_open(&found[i], size_max(1, size_min(set.most, vectors.rows)), &w));
+		must(nearest_open(&found[i], most, &w));
 	}
-	must(search_run(search, vector, q->n, found, &w));
+	must(search_run(&search, vector, q->n, found, &w));
+	must(set.reranker && rerank(&ranker, q->query, found, q->n, set.most, results.labels, &w));
 	for (size_t i = 0; i < q->n; i++) {
-		must(results_print(results, &q->query[i], &found[i], &w));
+		must(results_print(&results, &q->query[i], &found[i], &w));
 		nearest_close(&found[i]);
 	}
+}
+
+/* The only query: its text, embedded. */
+static void answer_text(struct queries *q)
+{
+	struct embedder embedder = { .stage = set.embed };
+	const size_t length = strlen(set.query);
+	const struct json *line = NULL;
+	const char *error;
+	int failed;
+
+	failed = embedder_add(&embedder, 1, (const char *[]){ "text" }, &set.query, &length, &w)
+		|| embedder_start(&embedder, &w) || !(line = embedder_next(&embedder, &w));
+	if (!failed && (error = json_get_string(line, "error")))
+		failed = why(&w, "--query: %s", error);
+	else if (!failed && queries_add(q, line, set.query, length, &w))
+		failed = why_in(&w, "--query");
+	embedder_end(&embedder, &w);
+	must(failed);
+	answer(q);
+}
+
+static void answer_lines(struct queries *q)
+{
+	struct lines from_stdin;
+	int got;
+
+	must(lines_open(&from_stdin, "-", &w));
+	while ((got = queries_next(q, &from_stdin, &w)) > 0)
+		answer(q);
+	must(got);
+	lines_close(&from_stdin);
 }
 
 int main(int argc, char **argv)
 {
 	static struct queries queries;
-	struct search search = { .vectors = &vectors };
-	struct results results = { .printed = 0 };
-	struct lines from_stdin;
-	int got;
 
 	cli_start(&c, argc, argv);
 	settings_read(&set, &c);
@@ -70,12 +107,10 @@ int main(int argc, char **argv)
 	search.n_threads = set.threads;
 	results.labels = open_labels();
 	results.as_json = set.as_json;
+	ranker.stage = set.rank;
 	queries.cols = vectors.cols;
-	must(lines_open(&from_stdin, "-", &w));
-	while ((got = queries_next(&queries, &from_stdin, &w)) > 0)
-		answer(&search, &results, &queries);
-	must(got);
-	lines_close(&from_stdin);
+	(set.query ? answer_text : answer_lines)(&queries);
+	queries_clear(&queries);
 	vectors_close(&vectors);
 	if (search.not_finite)
 		cli_die(&c, "%s: %zu of %zu vectors are not finite", set.vectors, search.not_finite, vectors.rows);
