@@ -198,9 +198,10 @@ static void put_calls(struct writing *g, const struct opening *o, struct bytes *
 	struct bytes first = { .limit = to->limit }, others = { .limit = to->limit };
 	struct fill fill = { 0 };
 	const char *separator = "";
+	struct tools_at at = { NULL, NULL };
 	struct tool tool;
 
-	for (size_t i = 0; tools_get(g->variables, i, &tool.name, &tool.parameters); i++) {
+	while (tools_next(g->variables, &at, &tool.name, &tool.parameters)) {
 		unsigned name;
 
 		if (!is_wished(g->wish, &tool))

@@ -61,21 +61,25 @@ int tools_find(const struct json *variables, struct span name, const struct json
 	return tool != NULL;
 }
 
-int tools_get(const struct json *variables, size_t i, struct span *name, const struct json **parameters)
+int tools_next(const struct json *variables, struct tools_at *at, struct span *name, const struct json **parameters)
 {
-	const struct json *function, *first;
+	const struct json *function;
 
-	for (const struct json *v = variables->child; v; v = v->next)
-		for (const struct json *item = is_tools(v) ? v->child : NULL; item; item = item->next) {
-			if (!(function = function_of(item)))
+	if (!at->list)
+		at->list = variables->child;
+	for (; at->list; at->list = at->list->next, at->tool = NULL) {
+		if (!is_tools(at->list))
+			continue;
+		for (at->tool = at->tool ? at->tool->next : at->list->child; at->tool; at->tool = at->tool->next) {
+			if (!(function = function_of(at->tool)))
 				continue;
 			*name = (struct span){ json_get(function, "name")->s, json_get(function, "name")->n };
-			first = find(variables, *name);
-			if (first != function || i--)
+			if (find(variables, *name) != function)
 				continue;
 			*parameters = parameters_of(function);
 			return 1;
 		}
+	}
 	return 0;
 }
 

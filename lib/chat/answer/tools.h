@@ -11,8 +11,11 @@ int tools_any(const struct json *variables);
 /* Whether the tool is declared; sets *parameters to the schema of its arguments, or NULL. */
 int tools_find(const struct json *variables, struct span name, const struct json **parameters);
 
-/* Tool number i, of those with different names: its name and *parameters, as above. 0: there are no more. */
-int tools_get(const struct json *variables, size_t i, struct span *name, const struct json **parameters);
+/* The next tool with a name that none before it has: the name and *parameters, as above. 0: there are no more. */
+struct tools_at {                       /* starts as zeros */
+	const struct json *list, *tool;
+};
+int tools_next(const struct json *variables, struct tools_at *at, struct span *name, const struct json **parameters);
 
 /* The schema of a member of an object, or of the items of a list; NULL: none. schema may be NULL. */
 const struct json *schema_member(const struct json *schema, struct span key);
