@@ -83,7 +83,7 @@ BUILDER = graph cut place builder open decoder attention latent compressed index
 	encoder per_layer
 RESIDUAL = residual altup attn_res gated_streams hyper ngrams norm_gates
 MIXERS = convolution delta lightning linear linear_gates linear_keep mamba mamba2 product rwkv rwkv6 rwkv7 shift ssm wkv
-MODEL = model tensors lora keys expected layers layers_rope rope encoder diffusion
+MODEL = model tensors lora control keys expected layers layers_rope rope encoder diffusion
 OPS = embed angles rows product lora prepare store attend compress choose best attend_groups select route experts \
 	heads copy logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved

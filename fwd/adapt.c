@@ -29,7 +29,7 @@ uint64_t adapt_fingerprint(const struct model *m)
 	struct lora_use use[LORA_MAX];
 
 	adapt_default(m, use);
-	return m->fingerprint ^ adapt_choices(m, use, 0);
+	return m->fingerprint ^ adapt_choices(m, use, m->controlled);
 }
 
 /* ---- invocation tokens ---- */

@@ -16,7 +16,8 @@ void adapt_default(const struct model *m, struct lora_use use[LORA_MAX]);
 /* shape.choices of a segment whose rows have these adapters; `choices` are those without. */
 uint64_t adapt_choices(const struct model *m, const struct lora_use use[LORA_MAX], uint64_t choices);
 
-/* The fingerprint in the card of a stream: of the model and of the adapters that sequences have by default. */
+/* The fingerprint in the card of a stream: of the model, its control vectors, and the adapters that sequences have
+ * by default. */
 uint64_t adapt_fingerprint(const struct model *m);
 
 /* After a named segment was opened: finds the invocation tokens in it. */

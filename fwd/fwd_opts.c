@@ -24,5 +24,9 @@ const struct opt fwd_opts[] = {
 	{ OPT_LORA, "lora", "FILE[=SCALE]",
 		"add the products of an adapter (LoRA) to those of the model, times SCALE (default: 1);\n"
 		"repeatable" },
+	{ OPT_CONTROL, "control-vector", "FILE[=SCALE]",
+		"add the directions of a control vector, times SCALE (default: 1), to the rows after\n"
+		"their layers; repeatable" },
+	{ OPT_CONTROL_LAYERS, "control-vector-layers", "A-B", "only those of layers A to B (default: of all)" },
 	{ 0 }
 };

@@ -6,7 +6,10 @@
 #include "lib/base/cli.h"
 
 /* options without a letter */
-enum { OPT_BACKEND = CLI_SHARED + 96, OPT_KV, OPT_KV_TYPE, OPT_IGNORE_TENSORS, OPT_LORA };
+enum {
+	OPT_BACKEND = CLI_SHARED + 96, OPT_KV, OPT_KV_TYPE, OPT_IGNORE_TENSORS, OPT_LORA, OPT_CONTROL,
+	OPT_CONTROL_LAYERS
+};
 
 extern const struct opt fwd_opts[];
 

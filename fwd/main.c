@@ -99,7 +99,8 @@ static void open_all(void)
 {
 	static const struct faults missing = { .tell = note };
 	const struct model_setup setup = { .set = set.override, .ignores_unknown = set.ignores_unknown,
-		.notes = &missing, .lora = set.lora, .n_lora = set.n_lora };
+		.notes = &missing, .lora = set.lora, .n_lora = set.n_lora, .control = { set.control, set.n_control,
+			set.control_layers.first, set.control_layers.end } };
 	struct model *m = model_open(models_path(c.argv[0], &w), &setup, &w);
 
 	if (m && (set.engine.first >= m->n_layer || set.engine.end > m->n_layer))

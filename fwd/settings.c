@@ -46,6 +46,7 @@ const struct cli_rule settings_rules[] = {
 	{ "score", .excludes = "all" },
 	{ "lens", .excludes = "score chain layers dump-tensors" },
 	{ "n-predict temp seed ignore-eos", .requires = "chain" },
+	{ "control-vector-layers", .requires = "control-vector" },
 	{ 0 }
 };
 
@@ -89,21 +90,20 @@ static void check(const struct settings *set, const struct cli *c)
 		cli_usage(c, "--kv: %s", w.text);
 }
 
-/* Parses A-B or A-; layers count from 0. */
-static void read_layers(struct engine_setup *s, const struct cli *c)
+/* Parses A-B or, with `open`, A-; layers count from 0. The end of A- is 0. */
+static struct range read_layers(const struct cli *c, const struct opt *o, int open)
 {
 	static const char digits[] = "0123456789";
 	const char *a = c->value, *b = a + strspn(a, digits) + 1;
 	unsigned long long first = strtoull(a, NULL, 10), last = LAYERS_MAX - 1;
 
-	if (*a == '-' || b[-1] != '-' || b[strspn(b, digits)])
-		cli_usage(c, "--layers: \"%s\" is not A-B or A-", a);
+	if (*a == '-' || b[-1] != '-' || b[strspn(b, digits)] || !(*b || open))
+		cli_usage(c, "--%s: \"%s\" is not A-B%s", o->name, a, open ? " or A-" : "");
 	if (*b)
 		last = strtoull(b, NULL, 10);
 	if (last < first || last >= LAYERS_MAX)
-		cli_usage(c, "--layers: \"%s\" is not a range of layers", a);
-	s->first = (size_t)first;
-	s->end = *b ? (size_t)last + 1 : 0;
+		cli_usage(c, "--%s: \"%s\" is not a range of layers", o->name, a);
+	return (struct range){ (size_t)first, *b ? (size_t)last + 1 : 0 };
 }
 
 static void add_override(struct settings *set, const struct cli *c)
@@ -157,10 +157,12 @@ static void add_file(struct scaled_file *files, size_t *n, size_t most, const st
 void settings_read(struct settings *set, struct cli *c)
 {
 	const char *backend = "multicore";
+	struct range layers = { 0, 0 };
 	const struct opt *o;
 	long long seed = -1;
 
-	*set = (struct settings){ .engine = { .batch = 512, .kv_type = -1 }, .chain = { .n = -1 } };
+	*set = (struct settings){ .engine = { .batch = 512, .kv_type = -1 }, .chain = { .n = -1 },
+		.control_layers = { 1, SIZE_MAX } };
 	while ((o = cli_next(c)))
 		switch (o->letter) {
 		case OPT_BACKEND: backend = cli_word(c, o); break;
@@ -174,6 +176,8 @@ void settings_read(struct settings *set, struct cli *c)
 		case OPT_KV_TYPE: set->engine.kv_type = settings_kv_type(c, o); break;
 		case OPT_IGNORE_TENSORS: set->ignores_unknown = 1; break;
 		case OPT_LORA: add_file(set->lora, &set->n_lora, LORA_MAX, c, o); break;
+		case OPT_CONTROL: add_file(set->control, &set->n_control, SETTINGS_CONTROLS, c, o); break;
+		case OPT_CONTROL_LAYERS: set->control_layers = read_layers(c, o, 0); break;
 		case ALL: set->all = 1; break;
 		case SCORE: set->score = 1; break;
 		case LENS: set->engine.lens = 1; break;
@@ -187,10 +191,12 @@ void settings_read(struct settings *set, struct cli *c)
 		case PROGRESS: set->progress = c->value; break;
 		case PROFILE: set->profile = 1; break;
 		case OVERRIDE: add_override(set, c); break;
-		case LAYERS: read_layers(&set->engine, c); break;
+		case LAYERS: layers = read_layers(c, o, 1); break;
 		case LIST: set->list = 1; break;
 		case 'v': set->verbose = 1; break;
 		}
+	set->engine.first = layers.first;
+	set->engine.end = layers.end;
 	check(set, c);
 	choose_backend(&set->engine, c, backend);
 	/* keep random seeds in the range that -s accepts */

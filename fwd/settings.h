@@ -8,7 +8,7 @@
 #include "chain.h"
 #include "engine.h"
 
-enum { SETTINGS_OVERRIDES = 64 };
+enum { SETTINGS_OVERRIDES = 64, SETTINGS_CONTROLS = 32 };
 
 struct settings {
 	struct engine_setup engine;
@@ -18,6 +18,11 @@ struct settings {
 	const char *override[SETTINGS_OVERRIDES + 1];        /* each "KEY=VALUE"; NULL after the last */
 	struct scaled_file lora[LORA_MAX];
 	size_t n_lora;
+	struct scaled_file control[SETTINGS_CONTROLS];
+	struct range {
+		size_t first, end;
+	} control_layers;
+	size_t n_control;
 	struct chain_setup chain;       /* chunk 0: no --chain */
 };
 

@@ -121,6 +121,7 @@ const struct cli_rule option_rules[] = {
 	{ "grammar grammar-file json-schema json-schema-file", .excludes = "stage=sample" },
 	{ "lenient", .requires = "json-schema json-schema-file" },
 	{ .one_of = "stage=tok" }, { .one_of = "stage=fwd" }, { .one_of = "stage=sample" }, { .one_of = "stage=detok" },
+	{ "control-vector-layers", .requires = "control-vector" },
 	{ 0 }
 };
 
@@ -162,6 +163,7 @@ const struct cli_rule ask_rules[] = {
 	{ "logprobs", .requires = "json" },
 	{ "lenient", .requires = "schema json-schema json-schema-file" },
 	{ .one_of = "grammar grammar-file schema json-schema json-schema-file" },
+	{ "control-vector-layers", .requires = "control-vector" },
 	{ 0 }
 };
 

@@ -85,6 +85,9 @@ void build_add_scaled(struct builder *b, const char *name, struct value *y, floa
 /* Adds a vector of the whole model, whose name has no suffix, to the residual stream. */
 void build_add_constant(struct builder *b, const char *name);
 
+/* Adds x[n_embd] to each row of the residual stream. */
+void build_add_vector(struct builder *b, const float *x);
+
 /* Returns scale · (x + y) in place of x. y keeps its rows. */
 struct value *build_sum(struct builder *b, const char *name, struct value *x, struct value *y, float scale);
 

@@ -157,6 +157,8 @@ static void build_layers(struct builder *b, struct cut *first, struct cut *last)
 		b->il = il;
 		b->layer = &b->model->layer[il];
 		(b->model->family->layer ? b->model->family->layer : decoder_layer)(b, il);
+		if (b->model->control[il])
+			build_add_vector(b, b->model->control[il]);
 		if (p->lens)
 			build_lens(b);
 	}

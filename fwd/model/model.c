@@ -309,17 +309,19 @@ static int read_all(struct model *m, struct why *w)
 	return 0;
 }
 
-static int open_lora(struct model *m, const struct model_setup *setup, struct why *w)
+/* Opens what is added to the model. */
+static int open_added(struct model *m, const struct model_setup *setup, struct why *w)
 {
 	m->lora = calloc(setup->n_lora + 1, sizeof *m->lora);
-	if (!m->lora)
+	m->control = calloc(m->n_layer + 1, sizeof *m->control);
+	if (!m->lora || !m->control)
 		return why(w, "out of memory");
 	for (size_t i = 0; i < setup->n_lora; i++) {
 		m->n_lora++;
 		if (lora_open(&m->lora[i], setup->lora[i], w) < 0 || lora_check(&m->lora[i], m, w) < 0)
 			return -1;
 	}
-	return 0;
+	return control_read(m, &setup->control, w);
 }
 
 /* Makes a model of an open file; g NULL returns NULL. */
@@ -343,7 +345,7 @@ static struct model *model_of(struct gguf *g, const struct model_setup *setup, c
 		model_close(m);
 		return NULL;
 	}
-	if (open_lora(m, setup, w) < 0) {
+	if (open_added(m, setup, w) < 0) {
 		model_close(m);
 		return NULL;
 	}
@@ -401,6 +403,7 @@ void model_close(struct model *m)
 	for (size_t i = 0; i < m->n_lora; i++)
 		lora_close(&m->lora[i]);
 	free(m->lora);
+	free(m->control);
 	tensors_close(m);
 	free(m->layer);
 	free(m->used);

@@ -11,6 +11,7 @@
 #include "lib/gguf/gguf.h"
 #include "lib/base/why.h"
 #include "fwd/kernels/kernels.h"
+#include "control.h"
 #include "lora.h"
 #include "rope.h"
 
@@ -147,6 +148,9 @@ struct model {
 
 	struct lora *lora;              /* [n_lora]: the adapters */
 	size_t n_lora;
+	float **control;                /* [n_layer]: [n_embd], added to the residual stream after the layer; NULL:
+					 * nothing is */
+	uint64_t controlled;            /* hash of all of these; 0: none */
 
 	const struct faults *notes;     /* as in struct model_setup */
 	int ignores_unknown;            /* likewise */
@@ -189,6 +193,7 @@ struct model_setup {
 	const struct faults *notes;     /* where it is reported what stands in for something missing; NULL: nowhere */
 	const struct scaled_file *lora; /* [n_lora]: adapters */
 	size_t n_lora;
+	struct control_setup control;
 };
 
 /* Opens a model and checks it. Reads the metadata and a few pages of each tensor, not the weights. Returns NULL with a

@@ -11,11 +11,11 @@
 #include "fwd/model/diffusion.h"
 #include "fwd/model/encoder.h"
 
-/* Hash of the choices besides the file that change K and V: values set in place of the file's, and RoPE for this
- * context. */
+/* Hash of the choices besides the file that change K and V: values set in place of the file's, control vectors,
+ * and RoPE for this context. */
 static uint64_t choices(const struct plan *p, size_t n_ctx)
 {
-	uint64_t hash = p->model->settings;
+	uint64_t hash = p->model->settings ^ p->model->controlled;
 
 	for (const struct rope *r = p->ropes; r; r = r->next) {
 		const struct rope_spec *s = r->spec;

@@ -110,21 +110,33 @@ void build_add_scaled(struct builder *b, const char *name, struct value *y, floa
 	b->x = add(b, name, (struct op_rows){ .scale = scale }, b->x, y);
 }
 
-void build_add_constant(struct builder *b, const char *name)
+static void add_vector(struct builder *b, const char *name, const float *x)
 {
 	struct op_rows o = { .branch = build_constant(b, b->x->n, 0), .scale = 1 };
 	struct value *sum = build_part(b, b->x, 0, b->x->n);
+
+	if (build_failed(b))
+		return;
+	memcpy(o.branch.at, x, sum->n * sizeof *x);
+	o.x = rows_of(sum);
+	b->x = build_rows(b, name, o, sum, sum);
+}
+
+void build_add_vector(struct builder *b, const float *x)
+{
+	add_vector(b, "control", x);
+}
+
+void build_add_constant(struct builder *b, const char *name)
+{
 	const float *vector = NULL;
 
 	if (build_failed(b))
 		return;
-	if (model_vector(b->model, name, sum->n, &vector, b->w) < 0) {
+	if (model_vector(b->model, name, b->x->n, &vector, b->w) < 0)
 		b->graph.failed = -1;
-		return;
-	}
-	memcpy(o.branch.at, vector, sum->n * sizeof *vector);
-	o.x = rows_of(sum);
-	b->x = build_rows(b, name, o, sum, sum);
+	else
+		add_vector(b, name, vector);
 }
 
 struct value *build_branch(struct builder *b, struct value *x, const char *name)
