@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define FLOATS_MAX (1ull << 32)         /* of a text */
+
 struct text {
 	struct sequence sequence;
 	float *row;             /* [n] floats */
@@ -74,8 +76,10 @@ static int add_rows(struct embeddings *e, const struct frame *f, struct why *w)
 		return frame_why(&e->in, w);
 	}
 	bytes = (x->n + n) * sizeof *larger * (x->rows ? 2 : 1);        /* more rows may follow */
-	if (x->rows > FRAME_IDS_MAX - f->rows || bytes > SIZE_MAX)
-		return why(w, "sequence %" PRIu32 ": too many rows", f->seq);
+	if (x->n + n > FLOATS_MAX || bytes > SIZE_MAX) {
+		why(w, "sequence %" PRIu32 ": rows of more than %llu elements", f->seq, FLOATS_MAX);
+		return frame_why(&e->in, w);
+	}
 	if ((x->n + n) * sizeof *larger > x->bytes) {
 		if (!(larger = realloc(x->row, (size_t)bytes)))
 			return why(w, "out of memory");

@@ -8,13 +8,14 @@
 #include "lib/process/find.h"
 #include "vectors.h"
 
-enum { DIMENSIONS = 1, TEXTS, COSINE, JSON, QUERY, PREFIX, RERANK, CANDIDATES };
+enum { DIMENSIONS = 1, TEXTS, COSINE, JSON, QUERY, PREFIX, POOL, RERANK, CANDIDATES };
 enum { MOST = 10, RANKED = 50, MOST_MAX = 1 << 24, THREADS_MAX = 256 };
 
 const struct opt settings_opts[] = {
 	{ QUERY, "query", "TEXT", "search for this text instead of queries from standard input" },
 	{ 'm', "model", "MODEL", "embeds the text of --query" },
 	{ PREFIX, "prefix", "TEXT", "put this before the text of --query for the model" },
+	{ POOL, "pool", "mean|cls|last", "how the model's rows become one (default: as the file says)" },
 	{ 'n', "results", "N", "print the N nearest (default: 10)" },
 	{ DIMENSIONS, "dimensions", "N", "VECTORS is raw little-endian floats (F32), N for each vector" },
 	{ TEXTS, "texts", "FILE", "the texts of the vectors, a line each" },
@@ -28,7 +29,7 @@ const struct opt settings_opts[] = {
 
 const struct cli_rule settings_rules[] = {
 	{ "query", .requires = "model" },
-	{ "model prefix", .requires = "query" },
+	{ "model prefix pool", .requires = "query" },
 	{ "candidates", .requires = "rerank" },
 	{ 0 }
 };
@@ -78,6 +79,10 @@ void settings_read(struct settings *set, struct cli *c)
 		case PREFIX:
 			add(&set->embed, c, "--prefix");
 			add(&set->embed, c, c->value);
+			break;
+		case POOL:
+			add(&set->embed, c, "--pool");
+			add(&set->embed, c, cli_word(c, o));
 			break;
 		case RERANK: set->reranker = c->value; break;
 		case CANDIDATES: set->candidates = (size_t)cli_integer(c, o, 1, MOST_MAX); break;
