@@ -93,7 +93,7 @@ FWD = engine settings supported input question adapt batch answers hidden texts 
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
 	measure/dump measure/compare measure/report
 TOK = main encode document prompts pair
-SAMPLE = main options session generation pick canvas pieces after constraint trace
+SAMPLE = main options session generation pick canvas pieces after budget constraint trace
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page
 EMBED = main settings items embeddings scale output pipeline

@@ -302,15 +302,16 @@ static void unknown_option(const char *name)
 }
 
 /* Prints the options that /set accepts, except those that gen adds for its own use. */
-static void print_options(const struct stage *sample)
+static void print_options(const struct conversation *v)
 {
+	const struct stage *sample = &v->q->stage[SAMPLE];
 	const char *space = "";
 
 	for (size_t i = 1; i < sample->n; i++) {
 		const char *word = sample->argv[i];
 		const struct opt *o = strncmp(word, "--", 2) ? NULL : find_option(word + 2);
 
-		if (!o)
+		if (!o || sample->argv[i + 1] == v->think_open.p || sample->argv[i + 1] == v->think_close.p)
 			continue;
 		printf("%s%s", space, word);
 		if (o->arg)
@@ -329,7 +330,7 @@ static enum command_answer set(struct conversation *v, const char *argument, str
 
 	snprintf(name, sizeof name, "%.*s", (int)n, argument);
 	if (!n)
-		print_options(&v->q->stage[SAMPLE]);
+		print_options(v);
 	else if (!strcmp(name, "think") && (!strcmp(value, "hide") || !strcmp(value, "show")))
 		show_fold(!strcmp(value, "hide"));
 	else if (!strcmp(name, "think"))

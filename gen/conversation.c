@@ -29,6 +29,8 @@
 #include "report.h"
 #include "show.h"
 
+enum { OPTION_MAX = 1 << 16 };          /* bytes of a text that is passed as an option */
+
 static struct conversation *current;    /* for callbacks that have no context argument */
 
 /* ---- a full context ---- */
@@ -363,6 +365,24 @@ static void idle(struct loop *l, int waiting)
 	report_wait(l, waiting);
 }
 
+/* Tells sample what opens and closes reasoning, for --think-budget, unless an option does. */
+static int name_thinking(struct conversation *v, struct why *w)
+{
+	struct messages question = { .text.limit = CONVERT_MAX, .file = -1 };
+	struct stage *sample = &v->q->stage[SAMPLE];
+	int failed = messages_add(&question, "user", "?", 1, w);
+
+	parser_learn(&v->parser, &question);
+	messages_close(&question);
+	if (failed || sample->shell || parser_thinking(&v->parser, &v->think_open, &v->think_close))
+		return failed;
+	if (!stage_option(sample, "--think-open"))
+		failed = stage_set_option(sample, "--think-open", v->think_open.p, w);
+	if (!failed && !stage_option(sample, "--think-close"))
+		failed = stage_set_option(sample, "--think-close", v->think_close.p, w);
+	return failed;
+}
+
 /* Waits until the model is loaded, before the first prompt is shown. */
 static int await_model(struct conversation *v, struct why *w)
 {
@@ -422,7 +442,8 @@ static int take_turns(struct conversation *v, struct why *w)
 int conversation(struct request *q, struct loop *l, struct why *w)
 {
 	struct conversation v = { .q = q, .l = l, .messages = { .text.limit = CONVERT_MAX, .file = -1 },
-		.again.limit = CONVERT_MAX, .set.limit = CONVERT_MAX };
+		.again.limit = CONVERT_MAX, .set.limit = CONVERT_MAX, .think_open.limit = OPTION_MAX,
+		.think_close.limit = OPTION_MAX };
 	int status;
 
 	console_name(q->program);
@@ -431,7 +452,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	parser_open(&v.parser, q);
 	if (q->answer)
 		reply_open(q->think > 0 || (!q->think && isatty(STDERR_FILENO)), STDOUT_FILENO);
-	if (!status && !(status = layout_load(&v, w)))
+	if (!status && !(status = name_thinking(&v, w)) && !(status = layout_load(&v, w)))
 		status = q->shown ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
 	l->turns = 1;
 	l->idle = idle;
@@ -445,6 +466,8 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	console_close();
 	reply_close();
 	bytes_free(&v.again);
+	bytes_free(&v.think_open);
+	bytes_free(&v.think_close);
 	arena_free(&v.set);
 	parser_close(&v.parser);
 	spans_free(&v.spans);

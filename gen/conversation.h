@@ -22,6 +22,7 @@ struct conversation {
 	struct parser parser;
 	struct bytes again;     /* a turn that a command asks for */
 	struct arena set;       /* options that /set passes to sample, which is restarted with them */
+	struct bytes think_open, think_close;   /* values of sample's options */
 	struct frame_in ends;   /* on a terminal: detok reports here that it has printed an answer */
 	int begun;              /* part of the answer has been shown */
 	int refused;            /* a turn had no answer */

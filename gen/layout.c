@@ -12,6 +12,8 @@
 #include "console.h"
 #include "convert.h"
 
+enum { OPENING = 32 };  /* tokens at the end of a prompt, in which it may open reasoning */
+
 /* Appends the content of message i, without the white space around it, and a NUL. Returns its length; 0: it has no
  * text. */
 static size_t get_words(const struct messages *m, size_t i, struct bytes *words)
@@ -229,6 +231,9 @@ int layout_take(struct conversation *v, const struct layout *l, size_t *keep, st
 	v->messages.first = l->first;
 	if (spans_prompt(&v->spans, l->same, rest, l->text.n - l->same.bytes, &l->rest, keep, w))
 		return -1;
+	/* sample must see whether the prompt opens reasoning, even if it is the same as before */
+	if (stage_option(&v->q->stage[SAMPLE], "--think-budget"))
+		*keep = size_min(*keep, l->n - size_min(l->n, OPENING));
 	if (!l->n)
 		return why(w, "the template produces no text for the conversation");
 	if (l->n - *keep > FRAME_IDS_MAX)

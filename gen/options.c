@@ -221,6 +221,7 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case OPT_SYSTEM: case OPT_SET: case OPT_TEMPLATE: case OPT_NAME: q->templated = 1; break;
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case OPT_GREEDY: q->greedy = 1; break;
+	case OPT_BUDGET: q->budget = (int32_t)cli_integer(c, o, 0, INT32_MAX); break;
 	case OPT_GUMBEL: q->gumbel = 1; break;
 	case JSON_SCHEMA: q->schema = 1; /* fall through */
 	case OPT_GRAMMAR: take_grammar(q, c, o); break;
@@ -369,11 +370,13 @@ static void read_all(struct request *q, struct cli *c)
 {
 	const struct opt *o;
 
-	*q = (struct request){ .program = c->program, .seed = -1, .texts = 1 };
+	*q = (struct request){ .program = c->program, .seed = -1, .texts = 1, .budget = -1 };
 	while ((o = cli_next(c)))
 		take(q, c, o);
 	q->given = c->given;
 	q->n_given = c->n_given;
+	if (!q->budget)
+		q->think = -1;
 	if (q->seed < 0)
 		q->seed = (int64_t)(rng_seed() >> 33);
 }
@@ -493,7 +496,7 @@ void options_ask(struct request *q, struct cli *c)
 	find_its_model(q, c, argv0, SHIPPED_CHAT);
 	q->conversation = q->once = names_template(q) || has_template(q->model);
 	/* with a grammar the answer comes at once; that of a schema has a place for reasoning, if it is asked for */
-	if (q->grammar && !q->think)
+	if (q->grammar && !q->think && q->budget < 0)
 		q->think = -1;
 	if (!q->conversation && q->templated)
 		cli_die(c, "%s has no chat template: name one with --template", q->model);

@@ -1,6 +1,8 @@
 /* The conversation is read as chat reads it, with the options of that stage. */
 #include "parser.h"
 
+#include <string.h>
+
 #include "lib/chat/answer/learn.h"
 #include "lib/chat/answer/message.h"
 #include "lib/chat/chat_opts.h"
@@ -74,6 +76,35 @@ void parser_learn(struct parser *p, const struct messages *m)
 	}
 	bytes_free(&text);
 	bytes_free(&template);
+}
+
+/* Appends a pattern as text in which \n is a new line. */
+static int put_quoted(struct bytes *to, const char *pattern)
+{
+	for (; *pattern; pattern++) {
+		if (*pattern > 0 && *pattern < PATTERN_PLACES)
+			return -1;
+		if (*pattern == '\n')
+			bytes_puts(to, "\\n");
+		else if (*pattern == '\\')
+			bytes_puts(to, "\\\\");
+		else
+			bytes_put(to, pattern, 1);
+	}
+	return bytes_put(to, "", 1);
+}
+
+int parser_thinking(const struct parser *p, struct bytes *open, struct bytes *close)
+{
+	const char *think = format_marker(&p->format, MARKER_THINK), *end = format_marker(&p->format, MARKER_THINK_END);
+	size_t n;
+
+	if (!think || put_quoted(open, pattern_core(think)) || put_quoted(close, end))
+		return -1;
+	/* the white space after it may be missing */
+	for (n = strlen(open->p); n > 2 && !memcmp(open->p + n - 2, "\\n", 2); n -= 2)
+		open->p[n - 2] = 0;
+	return 0;
 }
 
 struct answer *parser_begin(const struct parser *p, const struct answer_sink *sink, struct why *w)

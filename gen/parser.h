@@ -25,6 +25,9 @@ void parser_close(struct parser *p);
 /* Learns what an answer to the messages will look like. */
 void parser_learn(struct parser *p, const struct messages *m);
 
+/* Appends the texts that open and close reasoning, as values of options. 0, or -1 if they have placeholders. */
+int parser_thinking(const struct parser *p, struct bytes *open, struct bytes *close);
+
 /* Begins to read an answer. NULL with a reason: out of memory. The caller closes it before the parser learns again. */
 struct answer *parser_begin(const struct parser *p, const struct answer_sink *sink, struct why *w);
 

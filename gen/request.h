@@ -50,6 +50,7 @@ struct request {
 	/* the draws */
 	int64_t seed;
 	int greedy, gumbel;
+	int32_t budget;         /* tokens of reasoning; -1: as many as there are */
 	int pieces;             /* an option for which sample needs the vocabulary */
 	int grammar;            /* there is a grammar, or a schema, */
 	int schema;             /* a schema; */

@@ -7,22 +7,32 @@
 #include "lib/base/quote.h"
 #include "lib/base/size.h"
 
-int after_add(struct after *a, const char *value, size_t n, struct why *w)
+int after_add(struct after *a, const char *s, size_t n, struct why *w)
 {
-	char *text = malloc(n + 1);
+	char *text;
 
-	if (!text)
-		return why(w, "out of memory");
-	n = quote_undo(value, n, text);
-	if (!n || n > AFTER_BYTES || a->n == AFTER_TEXTS) {
-		free(text);
+	if (!n || n > AFTER_BYTES || a->n == AFTER_TEXTS)
 		return !n ? why(w, "an empty text") : n > AFTER_BYTES ? why(w, "longer than %d bytes", AFTER_BYTES)
 			: why(w, "more than %d of them", AFTER_TEXTS);
-	}
+	if (!(text = malloc(n)))
+		return why(w, "out of memory");
+	memcpy(text, s, n);
 	a->text[a->n] = text;
 	a->bytes[a->n++] = n;
 	a->longest = size_max(a->longest, n);
 	return 0;
+}
+
+int after_add_quoted(struct after *a, const char *quoted, size_t n, struct why *w)
+{
+	char *text = malloc(n + 1);
+	int failed;
+
+	if (!text)
+		return why(w, "out of memory");
+	failed = after_add(a, text, quote_undo(quoted, n, text), w);
+	free(text);
+	return failed;
 }
 
 int after_read(struct after *a, const char *grammar, size_t n, struct why *w)
@@ -38,7 +48,7 @@ int after_read(struct after *a, const char *grammar, size_t n, struct why *w)
 		next = line ? line + 1 : end;
 		bytes -= bytes && grammar[bytes - 1] == '\r';
 		if (bytes >= length && !memcmp(grammar, mark, length)
-		    && after_add(a, grammar + length, bytes - length, w))
+		    && after_add_quoted(a, grammar + length, bytes - length, w))
 			return why_in(w, "# after");
 	}
 	return 0;

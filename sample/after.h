@@ -15,8 +15,9 @@ struct after {                  /* starts as zeros */
 	size_t n, longest;
 };
 
-/* Adds the text value[n], in which \n is a new line. */
-int after_add(struct after *a, const char *value, size_t n, struct why *w);
+/* Adds the text s[n]; or what it stands for, if \n is a new line. */
+int after_add(struct after *a, const char *s, size_t n, struct why *w);
+int after_add_quoted(struct after *a, const char *quoted, size_t n, struct why *w);
 
 /* Adds those that a grammar names itself: the lines "# after: TEXT" among the comments that it begins with. */
 int after_read(struct after *a, const char *grammar, size_t n, struct why *w);

@@ -21,6 +21,7 @@ static struct generation *copy(const struct session *s, const struct generation 
 	*g = *from;
 	g->sequence.number = seq;
 	g->constraint = NULL;
+	g->thought = (struct thought){ .open = 0 };
 	g->canvas = NULL;
 	g->guess = NULL;
 	g->n_guess = g->room = 0;
@@ -48,7 +49,8 @@ struct generation *generation_fork(const struct session *s, const struct generat
 	/* The source may have drawn beyond its first pos positions before the fork came. */
 	g->drawn -= beyond <= 0 ? 0 : beyond < g->drawn ? beyond : g->drawn;
 	g->idle = 0;
-	if (!sampler_history(g->sampler, pos, NULL, 0, w))
+	if (!sampler_history(g->sampler, pos, NULL, 0, w) && (!s->budget
+	    || !thought_fork(s->budget, &g->thought, &from->thought, (size_t)(from->drawn - g->drawn), w)))
 		return g;
 	generation_close(g);
 	return NULL;
@@ -61,6 +63,7 @@ void generation_close(struct generation *g)
 	sampler_close(g->sampler);
 	constraint_close(g->constraint);
 	canvas_close(g->canvas);
+	thought_free(&g->thought);
 	free(g->guess);
 	free(g);
 }
@@ -70,6 +73,7 @@ static int begin_turn(struct generation *g, struct why *w)
 {
 	g->drawn = 0;
 	g->idle = 0;
+	thought_start(&g->thought);
 	return g->constraint ? constraint_restart(g->constraint, w) : 0;
 }
 
@@ -90,6 +94,9 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 			return -1;
 		if (sampler_history(g->sampler, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i, ids, n, w) < 0)
 			return frame_why(&s->in, w);
+		for (uint32_t k = 0; s->budget && !(f->flags & FRAME_SAMPLED) && k < n; k++)
+			if (thought_prompt(s->budget, &g->thought, ids[k], w))
+				return -1;
 		g->last = ids[n - 1];
 		g->prompted = 1;
 	}
@@ -134,7 +141,8 @@ static int draw(struct session *s, struct generation *g, uint32_t pos, size_t at
 	struct sampler_pick p;
 
 	if (pick_id(s, g, pos, g->drawn < s->set.min, &p, w) < 0
-	    || (g->constraint && constraint_accept(g->constraint, pos, p.id, w) < 0))
+	    || (g->constraint && constraint_accept(g->constraint, pos, p.id, w) < 0)
+	    || (s->budget && thought_accept(s->budget, &g->thought, p.id, w)))
 		return SESSION_FAILED;
 	s->id[at] = p.id;
 	pick_store_logprobs(s, &p, s->logprob + at * pick_n_logprobs(s));

@@ -13,6 +13,7 @@ struct generation {
 	struct sequence sequence;
 	struct sampler *sampler;
 	struct constraint *constraint;  /* or NULL */
+	struct thought thought;         /* with --think-budget */
 	struct canvas *canvas;          /* or NULL (canvas.h) */
 	int prompted;                   /* ids have come since the canvas was begun */
 	int32_t last;                   /* the last id of the history */

@@ -20,7 +20,7 @@ enum { LOGPROBS = 1, TURNS, CARD };
 const struct opt options_table[] = {
 	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation or input)" },
 	{ 's', "seed", "N", "seed of the draws; -1: a random one (default: -1)" },
-	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --trace and dry" },
+	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --think-budget, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "write a `logp` frame after each id: its log-probability and the N best" },
 	{ TURNS, "turns", NULL, "after a generation, wait for the next prompt, and count to N again" },
 	{ CARD, "card", "FILE", "read the card from FILE, for an input that starts after its card" },
@@ -32,6 +32,7 @@ const struct opt options_table[] = {
 const struct cli_rule options_rules[] = {
 	{ .one_of = "grammar grammar-file" },
 	{ "grammar grammar-file", .requires = "model", .reason = "it has the text of the ids" },
+	{ "think-budget", .requires = "model", .reason = "it has the text of the ids" },
 	{ "grammar-after", .requires = "grammar grammar-file" },
 	{ 0 }
 };
@@ -206,9 +207,19 @@ static void take(struct option_parser *r, const struct opt *o)
 	case OPT_IGNORE_EOS: set->ignore_eos = 1; break;
 	case OPT_GRAMMAR: take_grammar(r, o); break;
 	case OPT_AFTER:
-		if (after_add(&set->grammar.after, c->value, strlen(c->value), &r->w))
+		if (after_add_quoted(&set->grammar.after, c->value, strlen(c->value), &r->w))
 			cli_usage(c, "--%s: %s", o->name, r->w.text);
 		break;
+	case OPT_BUDGET:
+		set->budget.given = 1;
+		set->budget.most = (int32_t)cli_integer(c, o, 0, INT32_MAX);
+		break;
+	case OPT_THINK_OPEN:
+		if (after_add_quoted(&set->budget.open, c->value, strlen(c->value), &r->w))
+			cli_usage(c, "--%s: %s", o->name, r->w.text);
+		break;
+	case OPT_THINK_CLOSE: set->budget.close = c->value; break;
+	case OPT_THINK_MESSAGE: set->budget.message = c->value; break;
 	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case TURNS: set->turns = 1; break;
 	case CARD: set->card = c->value; break;

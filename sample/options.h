@@ -6,6 +6,7 @@
 
 #include "lib/base/cli.h"
 #include "lib/sampler/sampler.h"
+#include "budget.h"
 #include "constraint.h"
 
 enum { BIAS_MAX = 4096, STOP_IDS_MAX = 256, BREAKERS_MAX = 64, NO_LIMIT = -1 };
@@ -20,6 +21,7 @@ struct sample_options {
 	const char *card;       /* a file that begins with one, or NULL */
 	const char *model;              /* or NULL */
 	struct grammar_source grammar;  /* option is NULL without one */
+	struct budget_options budget;
 	int ignore_eos, turns, trace, verbose;
 	int32_t steps, block;           /* of a canvas (canvas.h): steps in all, 0: one for each id; ids of a block */
 	int certainty;                  /* enum certainty */

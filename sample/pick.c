@@ -40,11 +40,27 @@ static int restrict_row(const struct session *s, const struct generation *g, uin
 	return 0;
 }
 
+/* Forbids all ids but the one that must be drawn, unless that is forbidden. */
+static void force(const struct session *s, int32_t id)
+{
+	float logit = id < 0 ? -INFINITY : s->row[id];
+
+	if (logit == -INFINITY)
+		return;
+	for (int32_t i = 0; i < s->card.n_vocab; i++)
+		s->row[i] = -INFINITY;
+	s->row[id] = isfinite(logit) ? logit : 0;
+}
+
 int pick_id(struct session *s, struct generation *g, uint32_t pos, int early, struct sampler_pick *p,
 	struct why *w)
 {
 	sampler_prepare(g->sampler, s->row);
-	if (restrict_row(s, g, pos, early, w) < 0 || sampler_draw(g->sampler, s->row, pos, p, w) < 0)
+	if (restrict_row(s, g, pos, early, w) < 0)
+		return SESSION_FAILED;
+	if (s->budget)
+		force(s, thought_due(s->budget, &g->thought));
+	if (sampler_draw(g->sampler, s->row, pos, p, w) < 0)
 		return SESSION_FAILED;
 	if (p->n_nan && !s->warned++)
 		fprintf(stderr, "sample: %s: frame %" PRIu64 ": logits that are NaN: %zu, never drawn\n", s->in.name,

@@ -13,7 +13,7 @@ struct token_pieces {
 	struct card card;
 };
 
-struct token_pieces *pieces_open(const char *path, struct why *w)
+struct token_pieces *pieces_open(const char *path, int need, struct why *w)
 {
 	struct token_pieces *p = calloc(1, sizeof *p);
 
@@ -22,7 +22,7 @@ struct token_pieces *pieces_open(const char *path, struct why *w)
 		return NULL;
 	}
 	p->path = path;
-	if (!(p->g = gguf_open(models_path(path, w), 0, w)) || !(p->v = vocab_open(p->g, VOCAB_PIECES, w))) {
+	if (!(p->g = gguf_open(models_path(path, w), 0, w)) || !(p->v = vocab_open(p->g, need, w))) {
 		pieces_close(p);
 		return NULL;
 	}
@@ -40,7 +40,7 @@ void pieces_close(struct token_pieces *p)
 	free(p);
 }
 
-const struct vocab *pieces_vocab(const struct token_pieces *p)
+struct vocab *pieces_vocab(const struct token_pieces *p)
 {
 	return p->v;
 }

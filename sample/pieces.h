@@ -11,12 +11,12 @@
 
 struct token_pieces;
 
-/* Borrows the path. NULL: the file cannot be read or has no vocabulary. */
-struct token_pieces *pieces_open(const char *path, struct why *w);
+/* Borrows the path. need: as of vocab_open(). NULL: the file cannot be read or has no vocabulary. */
+struct token_pieces *pieces_open(const char *path, int need, struct why *w);
 void pieces_close(struct token_pieces *p);
 
 /* Owned by p. */
-const struct vocab *pieces_vocab(const struct token_pieces *p);
+struct vocab *pieces_vocab(const struct token_pieces *p);
 
 /* Whether the stream has this vocabulary; -1 names both sides. */
 int pieces_agree(const struct token_pieces *p, const struct card *card, struct why *w);

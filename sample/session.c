@@ -36,12 +36,14 @@ int session_open(struct session *s, struct why *w)
 
 	if (!s->set.model)
 		return 0;
-	if (!(s->pieces = pieces_open(s->set.model, w)))
+	if (!(s->pieces = pieces_open(s->set.model, s->set.budget.given ? VOCAB_ENCODE : VOCAB_PIECES, w)))
 		return -1;
 	if (check_ids(&s->set, pieces_count(s->pieces), w) < 0)
 		return SESSION_USAGE;
 	s->set.chain.breakers.piece = pieces_shown;
 	s->set.chain.breakers.context = s->pieces;
+	if (s->set.budget.given && !(s->budget = budget_open(&s->set.budget, pieces_vocab(s->pieces), w)))
+		return -1;
 	if (!s->set.grammar.option || (s->constraint = constraint_open(&s->set.grammar, s->pieces, &usage, w)))
 		return 0;
 	return usage ? SESSION_USAGE : -1;
@@ -56,6 +58,8 @@ void session_close(struct session *s)
 	sampler_close(s->sampler);
 	trace_close(s->trace);
 	constraint_close(s->constraint);
+	budget_close(s->budget);
+	after_free(&s->set.budget.open);
 	after_free(&s->set.grammar.after);
 	pieces_close(s->pieces);
 	free(s->row);
@@ -93,6 +97,8 @@ static int take_card(struct session *s, const struct frame *f, struct why *w)
 	if (s->constraint && card.diffusion)
 		return why(w, "--%s: a diffusion model draws ids in any order, so a grammar cannot constrain it",
 			set->grammar.option);
+	if (s->budget && card.diffusion)
+		return why(w, "--think-budget: a diffusion model draws ids in any order");
 	if (s->constraint && constraint_start(s->constraint, s->pieces, &card, set->stop_id, set->n_stop, w) < 0)
 		return -1;
 	if (set->trace && !(s->trace = trace_open(card.n_vocab, s->pieces ? pieces_vocab(s->pieces) : NULL)))

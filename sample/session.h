@@ -17,6 +17,7 @@ struct session {
 	struct token_pieces *pieces;    /* NULL without -m */
 	struct trace *trace;            /* NULL without --trace */
 	struct constraint *constraint;  /* each generation has a copy; NULL without a grammar */
+	struct budget *budget;          /* NULL without --think-budget */
 	struct sampler *sampler;        /* each generation has a copy; NULL before the card */
 	float *row;                     /* [n_vocab] */
 	int32_t *id;                    /* [rows] drawn from one frame of logits; in one block with: */

@@ -57,6 +57,13 @@ const struct opt sampler_opts[] = {
 	{ OPT_NUMBER, "diffusion-block-length", "N", "block length for diffusion (default: 32)" },
 	{ OPT_CERTAINTY, "diffusion-algorithm", "confidence|margin|entropy|random",
 		"which tokens of a diffusion step are kept (default: confidence)" },
+	{ .help = "Reasoning" },
+	{ OPT_BUDGET, "think-budget", "N", "close the reasoning after N tokens of it; 0: at once" },
+	{ OPT_THINK_MESSAGE, "think-message", "TEXT", "what comes before the text that --think-budget closes it with" },
+	{ OPT_THINK_OPEN, "think-open", "TEXT", "what opens reasoning, for --think-budget; repeatable\n"
+		"(default: <think>, or what the chat template shows)" },
+	{ OPT_THINK_CLOSE, "think-close", "TEXT", "what closes it\n"
+		"(default: \\n</think>\\n\\n, or what the chat template shows)" },
 	{ .help = "Constraints" },
 	{ OPT_GRAMMAR, "grammar", "TEXT", "draw only what this GBNF grammar allows" },
 	{ OPT_GRAMMAR, "grammar-file", "FILE", "draw only what the GBNF grammar in FILE allows" },
@@ -67,5 +74,5 @@ const struct opt sampler_opts[] = {
 int sampler_opt_of_text(const struct opt *o)
 {
 	return o->letter == OPT_DRY || o->letter == OPT_BREAKER || o->letter == OPT_GRAMMAR || o->letter == OPT_AFTER
-		|| o->letter == OPT_TRACE;
+		|| o->letter == OPT_TRACE || o->letter == OPT_BUDGET;
 }
