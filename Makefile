@@ -96,7 +96,7 @@ TOK = main encode document prompts pair
 SAMPLE = main options session generation pick canvas pieces after budget constraint trace
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page
-EMBED = main settings items embeddings scale output pipeline
+EMBED = main settings items prefix embeddings scale output pipeline
 NEAR = main settings vectors npy labels queries embedder search nearest inner rerank results
 SCORE = main settings figures tokens perplexity against question items choices scorer progress
 BENCH = main timing print random

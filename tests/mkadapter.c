@@ -11,7 +11,7 @@
 #include "mkgguf.h"
 #include "mkrandom.h"
 
-enum { SEED = 1, ALPHA, ONLY, TYPE, VECTOR, IDS_MAX = 16 };
+enum { SEED = 1, ALPHA, ONLY, TYPE, PREFIX, VECTOR, IDS_MAX = 16 };
 
 static const struct opt opts[] = {
 	{ 'r', "rank", "N", "the first tensor's rank; the others' are N to N + 2 (default: 4)" },
@@ -20,6 +20,7 @@ static const struct opt opts[] = {
 	{ ONLY, "only", "TEXT", "only tensors whose names have this text" },
 	{ TYPE, "type", "f32|f16", "of the factors (default: f32)" },
 	{ 'i', "invocation", "IDS", "invocation tokens, separated by blanks" },
+	{ PREFIX, "prefix", "TEXT", "adapter.lora.prompt_prefix" },
 	{ VECTOR, "vector", NULL, "a control vector" },
 	{ SEED, "seed", "N", "of the random numbers (default: 1)" },
 	{ 0 }
@@ -31,7 +32,7 @@ static struct cli c = { .program = "mkadapter", .synopsis = "[options] MODEL ADA
 static struct settings {
 	long long rank, seed;
 	double alpha, scale;
-	const char *only, *invocation;
+	const char *only, *invocation, *prefix;
 	int type, vector;
 } set = { .rank = 4, .seed = 1, .alpha = 6, .scale = 1, .only = "" };
 
@@ -195,6 +196,8 @@ static void add_keys(struct mkgguf *to, const struct gguf *g)
 	mkgguf_f32(to, "adapter.lora.alpha", (float)set.alpha);
 	if (set.invocation)
 		add_invocation(to);
+	if (set.prefix)
+		mkgguf_text(to, "adapter.lora.prompt_prefix", set.prefix);
 }
 
 /* ---- control vectors ---- */
@@ -257,6 +260,7 @@ static void read_options(int argc, char **argv)
 		case ONLY: set.only = c.value; break;
 		case TYPE: set.type = cli_choice(&c, o); break;
 		case 'i': set.invocation = c.value; break;
+		case PREFIX: set.prefix = c.value; break;
 		case VECTOR: set.vector = 1; break;
 		case SEED: set.seed = cli_integer(&c, o, 0, INT32_MAX) * 1000; break;
 		}

@@ -6,10 +6,11 @@
 
 #include "lib/process/find.h"
 #include "lib/stream/frame.h"
+#include "prefix.h"
 #include "scale.h"
 
-enum { LINES = 1, FILES, JSONL, PAIR, PREFIX, NO_TEXT, NO_PARSE_SPECIAL, TRUNCATE, POOL, NORMALIZE, DIMENSIONS, RAW,
-	NPY, BACKEND };
+enum { LINES = 1, FILES, JSONL, PAIR, PREFIX, NO_TEXT, NO_PARSE_SPECIAL, TRUNCATE, LORA, POOL, NORMALIZE, DIMENSIONS,
+	RAW, NPY, BACKEND };
 enum { NORM_MAX = 64 };
 
 const struct opt settings_opts[] = {
@@ -21,7 +22,9 @@ const struct opt settings_opts[] = {
 	{ PAIR, "pair", NULL,
 		"each line is a pair for a reranker: query, tab, document; with --jsonl\n"
 		"an object with \"query\" and \"document\"" },
-	{ PREFIX, "prefix", "TEXT", "put this before each text, or each query of --pair" },
+	{ PREFIX, "prefix", "TEXT",
+		"put this before each text, or each query of --pair (default: what an\n"
+		"adapter's file says)" },
 	{ NO_TEXT, "no-text", NULL, "leave the texts out of the output" },
 	{ NO_PARSE_SPECIAL, "no-parse-special", NULL, "treat control tokens in the texts as plain text" },
 	{ TRUNCATE, "truncate", NULL, "cut texts that are longer than the context" },
@@ -32,6 +35,7 @@ const struct opt settings_opts[] = {
 		"(default: 2, but -1 for --pool none and rank)" },
 	{ RAW, "raw", NULL, "write little-endian floats (F32)" },
 	{ NPY, "npy", NULL, "write a .npy file" },
+	{ LORA, "lora", "FILE[=SCALE]", "an adapter of fwd; repeatable" },
 	{ 't', "threads", "N", "threads of fwd" },
 	{ 'c', "ctx-size", "N", "tokens of fwd's context" },
 	{ 'b', "batch-size", "N", "tokens in a pass of fwd" },
@@ -56,12 +60,20 @@ static void add(struct settings *set, const struct cli *c, int stage, const char
 }
 
 /* An option of fwd, with its value. */
-static void pass(struct settings *set, const struct cli *c, const struct opt *o)
+static void pass(struct settings *set, const struct cli *c, const char *option)
 {
-	static const char *const spelled[] = { ['t'] = "--threads", ['c'] = "--ctx-size", ['b'] = "--batch-size" };
-
-	add(set, c, PIPELINE_FWD, o->letter == BACKEND ? "--backend" : spelled[o->letter]);
+	add(set, c, PIPELINE_FWD, option);
 	add(set, c, PIPELINE_FWD, c->value);
+}
+
+/* The prefix is that of the first adapter that names one. */
+static void take_adapter(struct settings *set, const struct cli *c, char **prefix)
+{
+	struct why w;
+
+	pass(set, c, "--lora");
+	if (!*prefix && prefix_read(c->value, prefix, &w))
+		cli_die(c, "%s", w.text);
 }
 
 static void start_commands(struct settings *set, const struct cli *c)
@@ -124,6 +136,7 @@ void settings_read(struct settings *set, struct cli *c)
 	struct items *items = &set->pipeline.items;
 	const char *pool = NULL;
 	const struct opt *o;
+	char *prefix = NULL;
 
 	*set = (struct settings){ .normalize = SCALE_EUCLIDEAN };
 	start_commands(set, c);
@@ -145,8 +158,14 @@ void settings_read(struct settings *set, struct cli *c)
 		case DIMENSIONS: set->dimensions = (size_t)cli_integer(c, o, 1, FRAME_IDS_MAX); break;
 		case RAW: set->kind = OUTPUT_RAW; break;
 		case NPY: set->kind = OUTPUT_NPY; break;
-		default: pass(set, c, o);
+		case LORA: take_adapter(set, c, &prefix); break;
+		case 't': pass(set, c, "--threads"); break;
+		case 'c': pass(set, c, "--ctx-size"); break;
+		case 'b': pass(set, c, "--batch-size"); break;
+		case BACKEND: pass(set, c, "--backend"); break;
 		}
+	if (!items->prefix)
+		items->prefix = prefix;
 	take_operands(set, c);
 	if (set->model)
 		end_commands(set, c, pool);
