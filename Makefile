@@ -87,7 +87,7 @@ MODEL = model tensors lora control keys expected layers layers_rope rope encoder
 OPS = embed angles rows product lora prepare store attend compress choose best attend_groups select route experts \
 	heads copy logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
-FWD = engine settings supported input question adapt batch answers hidden texts chain scores \
+FWD = engine fwd_opts settings supported input question adapt batch answers hidden texts chain scores \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) $(RESIDUAL:%=residual/%) \
 	$(MIXERS:%=mixers/%) plan/plan plan/split plan/prefault $(OPS:%=plan/%) \
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
@@ -117,7 +117,7 @@ REFERENCE = reference_model reference_keys reference_families reference_math ref
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
 HELPERS = mkmodel mkadapter reference stream weave answer draw dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
-OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_grammar tok/chat_parse fwd/main fwd/fwd_opts \
+OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_grammar tok/chat_parse fwd/main \
 	sample/schema detok/main detok/printer detok/filter detok/texts $(PEEK:%=detok/%) gen/feed gen/best \
 	tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
 	tests/quantise_few tests/quantise_grid \
@@ -169,7 +169,7 @@ all: $(PROGRAMS:%=$(BIN)/%)
 $(BIN)/tok: $(TOK:%=$(OBJ)/tok/%.o) $(models_o) $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(OBJ)/tok/chat_grammar.o $(OBJ)/tok/chat_parse.o $(OBJ)/lib/gguf/models.o $(rules_o) \
 	$(schema_o) $(chat_o) $(tok_o) $(lib_o)
-$(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(models_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/fwd: $(OBJ)/fwd/main.o $(fwd_o) $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(models_o) $(tok_o) $(lib_o)
 $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(OBJ)/lib/gguf/models.o $(fwd_o) $(pick_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(models_o) $(tok_o) $(lib_o)

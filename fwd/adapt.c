@@ -1,9 +1,12 @@
 /* The adapters of sequences, and the places where invocation tokens switch them on. */
 #include "adapt.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fwd/state/ids.h"
+#include "fwd_opts.h"
 #include "lib/base/hash.h"
 #include "lib/base/size.h"
 
@@ -12,6 +15,76 @@ void adapt_default(const struct model *m, struct lora_use use[LORA_MAX])
 	memset(use, 0, LORA_MAX * sizeof *use);
 	for (size_t i = 0; i < m->n_lora; i++)
 		use[i] = (struct lora_use){ m->lora[i].file.scale, m->lora[i].invocation ? SIZE_MAX : 0 };
+}
+
+/* ---- options ---- */
+
+enum { SCALE_MAX = 1000000 };
+
+int adapt_split(const char *text, size_t *n, float *scale, struct why *w)
+{
+	const char *equals = strrchr(text, '=');
+	char *end = NULL;
+	double x = equals ? strtod(equals + 1, &end) : 1;
+
+	*n = strlen(text);
+	*scale = 1;
+	if (!equals || end == equals + 1 || *end)
+		return 0;
+	if (!(fabs(x) <= SCALE_MAX))
+		return why(w, "\"%s\" is not a scale from -%d to %d", equals + 1, SCALE_MAX, SCALE_MAX);
+	*n = (size_t)(equals - text);
+	*scale = (float)x;
+	return 0;
+}
+
+/* Whether name[n] is a path, or what follows its last slash. */
+static int names(const char *name, size_t n, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return (strlen(path) == n && !memcmp(path, name, n))
+		|| (slash && strlen(slash + 1) == n && !memcmp(slash + 1, name, n));
+}
+
+static int set_scale(const struct model *m, const char *text, struct lora_use use[LORA_MAX], struct why *w)
+{
+	size_t n, found = 0;
+	float scale;
+
+	if (adapt_split(text, &n, &scale, w) < 0)
+		return why_in(w, "--lora");
+	for (size_t i = 0; i < m->n_lora; i++)
+		if (names(text, n, m->lora[i].file.path)) {
+			use[i].scale = scale;
+			found++;
+		}
+	return found ? 0 : why(w, "--lora: fwd has no adapter %.*s", n < 80 ? (int)n : 80, text);
+}
+
+/* Whether the word is an option that fwd shares with gen: of the whole run. */
+static int is_of_run(const char *word)
+{
+	size_t n = strcspn(word, "=");
+
+	for (const struct opt *o = fwd_opts; o->letter || o->name; o++)
+		if (o->name && n == strlen(o->name) + 2 && !memcmp(word, "--", 2) && !memcmp(word + 2, o->name, n - 2))
+			return 1;
+	return 0;
+}
+
+int adapt_words(const struct model *m, const char *words, size_t n, struct lora_use use[LORA_MAX], struct why *w)
+{
+	static const char lora[] = "--lora=";
+
+	for (const char *word = words; word < words + n; word += strlen(word) + 1) {
+		if (!strncmp(word, lora, sizeof lora - 1)) {
+			if (set_scale(m, word + sizeof lora - 1, use, w) < 0)
+				return -1;
+		} else if (is_of_run(word))
+			return why(w, "%.*s: not an option of a single sequence", (int)strcspn(word, "="), word);
+	}
+	return 0;
 }
 
 uint64_t adapt_choices(const struct model *m, const struct lora_use use[LORA_MAX], uint64_t choices)

@@ -13,6 +13,15 @@
  * invocation tokens do not apply before these come. */
 void adapt_default(const struct model *m, struct lora_use use[LORA_MAX]);
 
+/* Splits "NAME=SCALE" or "NAME": sets *n to the length of the name and *scale, which is 1 without one. A name may have
+ * `=`, too, if no number follows the last one. -1, with a reason, if the scale is too large or not finite. */
+int adapt_split(const char *text, size_t *n, float *scale, struct why *w);
+
+/* Sets the scales that the options words[n] of a sequence give (frame(5)): --lora=NAME=SCALE, where NAME is the file of
+ * an adapter of the model, with or without its folder. -1, with a reason, if there is no such adapter, or if an option
+ * can only hold for all sequences. */
+int adapt_words(const struct model *m, const char *words, size_t n, struct lora_use use[LORA_MAX], struct why *w);
+
 /* shape.choices of a segment whose rows have these adapters; `choices` are those without. */
 uint64_t adapt_choices(const struct model *m, const struct lora_use use[LORA_MAX], uint64_t choices);
 

@@ -146,7 +146,7 @@ static struct text *text_of(struct input *in, struct why *w)
 	struct texts *texts = in->batch->texts;
 	struct text *t = texts_find(texts, in->frame.seq);
 
-	t = t ? t : texts_add(texts, in->frame.seq, w);
+	t = t ? t : texts_add(texts, in->frame.seq, NULL, w);
 	if (t)
 		texts_begin(texts, t);
 	return t;
@@ -183,10 +183,39 @@ static int take_ids(struct input *in, struct why *w)
 }
 
 /* The options of a sequence, none of which is ours. */
-static int pass_opts(struct input *in, struct why *w)
+/* Ends a text whose options are refused: its later frames are skipped. */
+static int refuse(struct input *in, struct text *t, const struct why *reason, struct why *w)
 {
-	return frame_read_all(&in->in, &in->frame, &in->opts, &in->opts_room, w)
-		|| frame_write(in->batch->answers.out, &in->frame, in->opts, w) ? -1 : 0;
+	struct texts *texts = in->batch->texts;
+	uint32_t number = in->frame.seq;
+
+	if ((t && texts_end(texts, t, w) < 0) || (number && !t && sequences_end(&texts->table, number, w) < 0))
+		return -1;
+	if (!number)
+		t->failed = 1;
+	return frame_write_refusal(in->batch->answers.out, reason, number, w);
+}
+
+/* The options of a sequence: which adapters it has. */
+static int take_opts(struct input *in, struct why *w)
+{
+	struct texts *texts = in->batch->texts;
+	struct text *t = texts_find(texts, in->frame.seq);
+	struct lora_use use[LORA_MAX];
+	struct why reason;
+
+	if (frame_read_all(&in->in, &in->frame, &in->opts, &in->opts_room, w))
+		return -1;
+	if (t)
+		memcpy(use, t->state->lora, sizeof use);
+	else
+		adapt_default(texts->model, use);
+	if (adapt_words(texts->model, in->opts, in->frame.rows, use, &reason) < 0
+	    || (t && texts_adapt(t, use, &reason) < 0))
+		return refuse(in, t, &reason, w);
+	if (!t && texts->model->n_lora && !texts_add(texts, in->frame.seq, use, w))
+		return fail(in, w);
+	return frame_write(in->batch->answers.out, &in->frame, in->opts, w);
 }
 
 static int begin_hidden(struct input *in, struct why *w)
@@ -241,7 +270,10 @@ static int take_fork(struct input *in, struct why *w)
 	else if (f->pos > from->state->length)
 		why(w, "fork: sequence %" PRIu32 " has only %zu tokens, not %" PRIu32, in->source, from->state->length,
 			f->pos);
-	else if ((t = text_of(in, w)) && segment_fork(t->state, from->state, f->pos, w) == 0) {
+	else if ((t = texts_add(texts, f->seq, from->state->lora, w))
+		 && segment_fork(t->state, from->state, f->pos, w) == 0) {
+		texts_begin(texts, t);
+		t->changed = from->changed;
 		t->end = t->ready = f->pos;
 		return frame_write(in->batch->answers.out, f, &in->source, w);
 	}
@@ -326,7 +358,7 @@ static int take_any(struct input *in, struct why *w)
 	if (kind == FRAME_FORK)
 		return take_fork(in, w);
 	if (kind == FRAME_OPTS && !is_over(in->batch->texts, in->frame.seq))
-		return pass_opts(in, w);
+		return take_opts(in, w);
 	if ((kind == FRAME_IDS || kind == FRAME_CANVAS) && !is_over(in->batch->texts, in->frame.seq))
 		return take_ids(in, w);
 	return 0;

@@ -109,7 +109,7 @@ static void open_all(void)
 		cli_die(&c, "%s: a diffusion model: not with --%s", c.argv[0], set.score ? "score" : "chain");
 	if (!m || engine_open(&e, m, &set.engine, &w) < 0)
 		cli_die(&c, "%s", w.text);
-	if (texts_open(&texts, &e.segment, m, &e.weights, &w) < 0
+	if (texts_open(&texts, &e.segment, e.choices, m, &e.weights, &w) < 0
 	    || (set.dump && dump_open(&dump, set.dump, &w) < 0) || open_progress() < 0) {
 		engine_close(&e);
 		cli_die(&c, "%s", w.text);

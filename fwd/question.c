@@ -117,7 +117,8 @@ int question_prepare(const struct batch *b, struct text *t, struct question *q, 
 		return -1;
 	q->known = known(b, t->state, q);
 	memcpy(use, t->state->lora, sizeof use);
-	q->first = first = size_min(q->pos + q->known - again(b, t, q), adapt_move(m, t->state, q, use));
+	q->changed = size_min(t->changed, adapt_move(m, t->state, q, use));
+	first = q->first = size_min(q->pos + q->known - again(b, t, q), q->frame.rows ? q->changed : SIZE_MAX);
 	if (diffusion_of(m)->on || (encoder_of(m)->n_layer && first <= t->first_logits))
 		first = 0;      /* all of the text is evaluated */
 	return segment_prepare(t->state, first, q->pos + q->frame.rows - first, w);
@@ -148,6 +149,8 @@ void question_ask(struct batch *b, struct text *t, const struct question *q)
 	t->header_written = 0;
 	b->report->reused += q->known;
 	adapt_move(b->plan->model, t->state, q, t->state->lora);
+	t->changed = f->rows ? SIZE_MAX : q->changed;
+	t->asked = 1;
 	segment_set_length(t->state, q->first);
 	segment_write_ids(t->state, from, q->ids + q->known, f->rows - q->known);
 	/* later stages need the rows that are evaluated again, too */
@@ -162,7 +165,7 @@ void question_ask(struct batch *b, struct text *t, const struct question *q)
 int question_append(struct batch *b, struct text *t, const int32_t *ids, size_t n, struct why *w)
 {
 	const struct question q = { .frame = { .rows = (uint32_t)n }, .ids = ids, .pos = t->state->length,
-		.first = t->state->length };
+		.first = t->state->length, .changed = SIZE_MAX };
 
 	if (segment_prepare(t->state, q.pos, n, w) < 0)
 		return -1;

@@ -16,6 +16,7 @@ struct question {
 	const int32_t *ids;             /* [frame.rows] */
 	size_t pos;                     /* where they go */
 	size_t known;                   /* the first ids, which need no evaluation */
+	size_t changed;                 /* the first row that other adapters change; SIZE_MAX: none */
 	size_t first;                   /* the first row to be evaluated */
 };
 

@@ -1,16 +1,15 @@
 /* The options that fwd does not share with gen, and which of them exclude each other. */
 #include "settings.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapt.h"
 #include "fwd_opts.h"
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
 enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, COMPARE, PROFILE, LIST, OVERRIDE, LAYERS, LENS, PROGRESS };
-#define SCALE_MAX 1e6
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
@@ -127,22 +126,15 @@ static size_t take_threads(const struct cli *c, const struct opt *o)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Parses FILE[=SCALE]. The name of a file may have `=`, too, if no number follows the last one. */
 static struct scaled_file scaled_file(const struct cli *c, const struct opt *o)
 {
 	struct scaled_file f = { c->value, 1 };
-	const char *equals = strrchr(c->value, '=');
-	char *end = NULL;
-	double scale = equals ? strtod(equals + 1, &end) : 1;
+	struct why w;
+	size_t n;
 
-	if (!equals || end == equals + 1 || *end)
-		return f;
-	if (!(fabs(scale) <= SCALE_MAX))
-		cli_usage(c, "--%s: \"%s\" is not a scale from -%.7g to %.7g", o->name, equals + 1, SCALE_MAX,
-			SCALE_MAX);
-	f.path = strndup(c->value, (size_t)(equals - c->value));
-	f.scale = (float)scale;
-	if (!f.path)
+	if (adapt_split(c->value, &n, &f.scale, &w) < 0)
+		cli_usage(c, "--%s: %s", o->name, w.text);
+	if (c->value[n] && !(f.path = strndup(c->value, n)))
 		cli_die(c, "out of memory");
 	return f;
 }

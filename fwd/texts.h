@@ -33,6 +33,9 @@ struct text {
 	size_t wanted;                  /* the first position whose logits are wanted */
 	size_t first_logits;            /* position of the first row that has logits: 0 or, if the model has an encoder,
 					 * that of its text's end */
+	size_t changed;                 /* the first position whose row is to be evaluated again with other adapters;
+					 * SIZE_MAX: none */
+	int asked;                      /* there has been such a frame */
 	int header_written;             /* the header of the answer is written */
 	size_t bound;                   /* with --chain: position where the next chain must stop; 0: none */
 	struct frame end_frame;         /* its `end ` frame, if that has come already; else kind 0 */
@@ -47,13 +50,14 @@ struct texts {
 	struct segment *first;          /* sequence 0's; borrowed */
 	const struct weights *weights;  /* the model's; borrowed */
 	const struct model *model;      /* borrowed */
+	uint64_t choices;               /* of a state's shape, without adapters */
 	struct sequences table;
 	size_t n_live, n_awaited;       /* the texts that are */
 };
 
-/* Adds sequence 0, with this state. */
-int texts_open(struct texts *all, struct segment *first, const struct model *model, const struct weights *weights,
-	struct why *w);
+/* Adds sequence 0, with this state, whose shape.choices without adapters are `choices`. */
+int texts_open(struct texts *all, struct segment *first, uint64_t choices, const struct model *model,
+	const struct weights *weights, struct why *w);
 
 /* Frees all states but sequence 0's. Returns -1 if one in a file could not be written to disk. */
 int texts_close(struct texts *all, struct why *w);
@@ -61,8 +65,13 @@ int texts_close(struct texts *all, struct why *w);
 /* NULL if there is no such sequence. */
 struct text *texts_find(const struct texts *all, uint32_t number);
 
-/* Starts a sequence. Its number must be unused. Returns NULL with a reason on failure. */
-struct text *texts_add(struct texts *all, uint32_t number, struct why *w);
+/* Starts a sequence with these adapters, NULL: the default ones. Its number must be unused. Returns NULL with a reason
+ * on failure. */
+struct text *texts_add(struct texts *all, uint32_t number, const struct lora_use use[LORA_MAX], struct why *w);
+
+/* Gives a sequence other adapters before its first ids: what it shares with the source of a fork is evaluated again.
+ * -1, with a reason, if it has had ids, or a named state with other adapters. */
+int texts_adapt(struct text *t, const struct lora_use use[LORA_MAX], struct why *w);
 
 /* Records that the sequence has sent a frame of ids, or a fork. */
 void texts_begin(struct texts *all, struct text *t);

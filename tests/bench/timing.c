@@ -62,7 +62,7 @@ static int begin_sequence(struct timing *t, const struct bench_test *test, size_
 {
 	struct segment *first = t->texts.first, *s;
 
-	t->of[i] = i ? texts_add(&t->texts, (uint32_t)i, w) : texts_find(&t->texts, 0);
+	t->of[i] = i ? texts_add(&t->texts, (uint32_t)i, NULL, w) : texts_find(&t->texts, 0);
 	if (!t->of[i])
 		return -1;
 	s = t->of[i]->state;
@@ -221,7 +221,7 @@ static int open_rest(struct timing *t, struct why *w)
 	t->run = malloc(e->plan->setup.batch * sizeof *t->run);
 	if (!t->ids || !t->run)
 		return why(w, "out of memory");
-	if (texts_open(&t->texts, &e->segment, e->model, &e->weights, w) < 0)
+	if (texts_open(&t->texts, &e->segment, e->choices, e->model, &e->weights, w) < 0)
 		return -1;
 	t->batch = (struct batch){ .plan = e->plan, .texts = &t->texts, .report = &t->report, .progress = -1,
 		.answers = { .out = open("/dev/null", O_WRONLY | O_CLOEXEC) } };
