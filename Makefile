@@ -104,7 +104,7 @@ DESCRIBE = main describe check found
 KV = main list segment_text
 FEED = feed_opts loop loop_in loop_back live queue draft guessing replay result
 GEN = run generate signals options arguments hosts pipeline report messages convert console show reply parser \
-	commands layout spans conversation $(FEED)
+	commands layout spans conversation record verify $(FEED)
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \

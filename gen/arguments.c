@@ -78,6 +78,9 @@ static void conclude(struct request *q)
 {
 	int own_fwd = q->stage[FWD].shell, own_sample = q->stage[SAMPLE].shell;
 
+	q->marks |= q->conversation;
+	/* a grammar from standard input becomes a file, as that of a schema does; and one that --json records */
+	q->copied = q->constraint || q->json ? q->grammar_name : NULL;
 	q->shaded = q->color && system_coloured(STDOUT_FILENO);
 	q->noise = q->gumbel && !q->greedy;
 	q->draft_model = q->draft && strcmp(q->draft, "lookup");
@@ -178,6 +181,7 @@ static void add_own(struct command *c, enum stage_number stage)
 		add_if(c, 1, "--no-bos", "--offsets");
 		break;
 	case TOK:
+		add_if(c, q->record != NULL, "--ids", NULL);
 		add_if(c, q->escape, "--escape", NULL);
 		add_if(c, q->lines != NULL, "--lines", NULL);
 		add_if(c, q->rendered && q->lines, "--json", NULL);
@@ -199,7 +203,7 @@ static void add_own(struct command *c, enum stage_number stage)
 		break;
 	case STOPS:
 		/* all that print an answer must see the same text */
-		add_if(c, q->conversation, "--marks", NULL);
+		add_if(c, q->marks, "--marks", NULL);
 		add_if(c, 1, "--frames", NULL);
 		add_if(c, several(q), "--turns", NULL);
 		break;
@@ -211,7 +215,7 @@ static void add_own(struct command *c, enum stage_number stage)
 		add_if(c, 1, "--model", q->model);
 		break;
 	case DETOK:
-		add_if(c, q->conversation, "--marks", NULL);
+		add_if(c, q->marks, "--marks", NULL);
 		add_if(c, q->listed, "--lines", q->json ? "--json" : "--ordered");
 		add_if(c, !q->listed && (several(q) || q->filtered), "--turns", NULL);
 		add_if(c, !q->listed && !q->shown && !q->json && (q->conversation || q->all || q->answer || terminal),
@@ -231,9 +235,8 @@ static void add_own(struct command *c, enum stage_number stage)
 /* Whether this stage gets an option that it owns. */
 static int is_passed(const struct request *q, enum stage_number stage, const char *option)
 {
-	/* a grammar from sample's standard input would be logits */
 	if (stage == SAMPLE)
-		return !q->constraint || strcmp(option, q->constraint);
+		return !q->copied || strcmp(option, "grammar-file");
 	if (stage != FEED)
 		return 1;
 	if (!strcmp(option, "n-predict"))
@@ -305,8 +308,9 @@ static int use_prompt(struct request *q, struct why *w)
 {
 	struct stage *s = &q->stage[PROMPT];
 
-	/* a question with its document may be longer than arguments are, and either may contain NUL */
-	if (!q->file && (q->answer || strlen(q->prompt) < q->prompt_n))
+	/* a question with its document, and a record's prompt, may be longer than arguments are; a question may
+	 * contain NUL */
+	if (!q->file && (q->answer || q->record || strlen(q->prompt) < q->prompt_n))
 		return use_prompt_file(q, s, w);
 	if (q->file)
 		return use(s, "cat", w) || stage_arg(s, "--", w) || stage_arg(s, q->file, w);
@@ -329,8 +333,9 @@ int arguments(struct request *q, const char *argv0, struct why *w)
 	q->fwd = q->stage[FWD].argv[0];
 	if (q->hosts && hosts_divide(q, w) < 0)
 		return -1;
-	/* a grammar from standard input becomes a file, as that of a schema does */
-	if (q->constraint && !q->schema && use(&q->stage[SCHEMA], "cat", w))
+	if (q->copied && (use(&q->stage[SCHEMA], "cat", w)
+	    || (!q->constraint && (stage_arg(&q->stage[SCHEMA], "--", w)
+		|| stage_arg(&q->stage[SCHEMA], q->copied, w)))))
 		return -1;
 	if (!q->conversation && (q->prompt || q->file) && use_prompt(q, w))
 		return -1;

@@ -240,7 +240,7 @@ static int write_report(struct conversation *v, const struct result *r, const st
 		console_say("-n/--n-predict cut the answer");
 	if (v->q->verbose && r->ids.n)
 		report(v->q, v->l, r);
-	return v->q->json ? report_json(v->q, r, text, w) : 0;
+	return v->q->json ? report_json(v->q, &v->l->card, r, text, w) : 0;
 }
 
 /* ---- an answer that is printed here ---- */

@@ -9,6 +9,7 @@
 #include "convert.h"
 #include "pipeline.h"
 #include "report.h"
+#include "verify.h"
 
 enum { TEXT_MAX = 1 << 30 };
 
@@ -106,8 +107,11 @@ const struct result *generate_report(struct request *q, const struct loop *l, co
 	if (r && q->verbose && r->ids.n)
 		report(q, l, r);
 	if (r && capture->text && whole)
-		failed = stage_rewind(capture->text, w) || slurp_fd(capture->text, "temporary file", &text, w)
-			|| report_json(q, r, &text, w);
+		failed = stage_rewind(capture->text, w) || slurp_fd(capture->text, "temporary file", &text, w);
+	if (r && capture->text && whole && !failed && q->record)
+		verify_text(q, r, &text);
+	else if (r && capture->text && whole && !failed)
+		failed = report_json(q, &l->card, r, &text, w);
 	bytes_free(&text);
 	return failed ? NULL : r;
 }

@@ -35,16 +35,13 @@ static int guess(struct loop *l, struct live *s, uint32_t pos, size_t accepted, 
 	return draft_propose(l->draft, &s->guesses, &l->card, l->active, accepted, room, w);
 }
 
-/* Sends the last id of the sequence, which is at pos, and as guesses all that was recorded after it: one frame, which
- * fwd evaluates in batches. */
+/* Sends the last id of the sequence, which is at pos, and as guesses what was recorded after it, in one frame, which
+ * fwd evaluates in batches; the last recorded id alone, because nothing may be drawn after it. */
 static int send_recorded(struct loop *l, struct live *s, uint32_t pos, struct why *w)
 {
 	const struct recorded *t = s->recorded;
-	size_t last = (size_t)s->drawn - 1, n = t->ids.n - last - !t->ended, room = FRAME_IDS_MAX;
+	size_t last = (size_t)s->drawn - 1, n = size_max(t->ids.n - 1 - last, 1), room = FRAME_IDS_MAX;
 
-	/* it was among the guesses, and the sampler drew nothing after it: an `end ` frame follows */
-	if (pos < s->held)
-		return 0;
 	if (l->card.n_ctx)
 		room = size_min(room, (size_t)l->card.n_ctx - pos);
 	n = size_min(n, room);

@@ -7,6 +7,7 @@
 #include "options.h"
 #include "pipeline.h"
 #include "run.h"
+#include "verify.h"
 
 static struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)",
 	.purpose = "text from a prompt: the loop of tok, fwd, sample and detok", .opts = prompt_opts,
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
 
 	cli_start(&c, argc, argv);
 	options(&q, &c);
+	if (q.verify)
+		return verify(&q, &c);
 	if (arguments(&q, argv[0], &w))
 		cli_die(&c, "%s", w.text);
 	if (q.print_pipeline)

@@ -25,10 +25,11 @@
 #include "draft.h"
 #include "hosts.h"
 #include "loop.h"
+#include "record.h"
 
 /* PASSED: only for a stage (arguments.c). */
 enum { PASSED = 1, ECHO, STOP, COLOR, JSON, LOGPROBS, LINES, BEST_OF, ALL, PENALTY, CONVERSATION, HISTORY,
-	APPEND, PRINT, OWN, HOSTS, DRAFT_MODEL, DRAFT_MAX, JSON_SCHEMA, LENIENT, THINK, NO_THINK, NO_STDIN };
+	APPEND, PRINT, OWN, HOSTS, DRAFT_MODEL, DRAFT_MAX, JSON_SCHEMA, LENIENT, THINK, NO_THINK, NO_STDIN, VERIFY };
 
 #define SHIPPED "tales-q8_0.gguf"
 #define SHIPPED_CHAT "clerk-q8_0.gguf"
@@ -51,6 +52,8 @@ const struct opt prompt_opts[] = {
 	{ JSON, "json", NULL, "print one line of JSON instead of the text: ids, text, log-probabilities, times" },
 	{ LOGPROBS, "logprobs", "N",
 		"with --json: the N most likely tokens at each position, with log-probabilities" },
+	{ VERIFY, "verify", "FILE", "check that texts were made as the lines of --json in FILE say (-: stdin);\n"
+		"exit status as from diff: 0 all were, 1 not all, 2 trouble" },
 	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
 	{ .help = "Many prompts or texts" },
 	{ LINES, "lines", "FILE", "answer the prompt on each line of FILE (-: stdin), with one line for each" },
@@ -198,6 +201,8 @@ static void take_grammar(struct request *q, const struct cli *c, const struct op
 	q->grammar = 1;
 	if ((strstr(o->name, "-file") || !strcmp(o->name, "schema")) && slurp_is_stdin(c->value))
 		q->constraint = o->name;
+	if (!strcmp(o->name, "grammar-file"))
+		q->grammar_name = c->value;
 }
 
 static void take(struct request *q, const struct cli *c, const struct opt *o)
@@ -231,6 +236,7 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case JSON: q->json = 1; break;
 	case LOGPROBS: cli_integer(c, o, 0, SAMPLER_BEST_MAX); q->likely = 1; break;
 	case COLOR: q->color = 1; break;
+	case VERIFY: q->verify = c->value; break;
 	case 'm': q->model = c->value; break;
 	case OPT_KV: q->kv = c->value; break;
 	case HOSTS: q->hosts = c->value; break;
@@ -370,13 +376,15 @@ static void read_all(struct request *q, struct cli *c)
 {
 	const struct opt *o;
 
-	*q = (struct request){ .program = c->program, .seed = -1, .texts = 1, .budget = -1 };
+	*q = (struct request){ .program = c->program, .speaker = c->program, .seed = -1, .texts = 1, .budget = -1 };
 	while ((o = cli_next(c)))
 		take(q, c, o);
 	q->given = c->given;
 	q->n_given = c->n_given;
 	if (!q->budget)
 		q->think = -1;
+	if (q->json && q->grammar_name && !q->constraint)
+		check_file(q->grammar_name, c);
 	if (q->seed < 0)
 		q->seed = (int64_t)(rng_seed() >> 33);
 }
@@ -403,12 +411,58 @@ static int has_template(const char *model)
 	return has;
 }
 
+/* The record has all options but those about where it runs. */
+static void check_verify(const struct request *q, const struct cli *c)
+{
+	static const char *const names[] = { "verify", "model", "threads", "backend", "batch-size", "hosts" };
+	size_t n = sizeof names / sizeof *names, k;
+
+	for (size_t i = 0; i < q->n_given; i++) {
+		for (k = 0; k < n && strcmp(q->given[i].o->name, names[k]); k++)
+			;
+		if (k == n)
+			cli_usage(c, "--verify and --%s exclude each other: the record has the options",
+				q->given[i].o->name);
+	}
+	if (c->argc)
+		cli_usage(c, "--verify: unexpected operand \"%s\" (try --help)", c->argv[0]);
+}
+
+void options_record(struct request *q, const struct request *user, struct cli *c)
+{
+	const struct record *record = q->record;
+	struct cli_given *all = calloc(record->n_given + user->n_given, sizeof *all);
+	struct why w;
+
+	if (!all)
+		cli_die(c, "out of memory");
+	q->given = all;
+	memcpy(all, record->given, record->n_given * sizeof *all);
+	memcpy(all + record->n_given, user->given, user->n_given * sizeof *all);
+	q->n_given = record->n_given + user->n_given;
+	q->model = record->model;
+	q->texts = q->json = 1;
+	q->marks = record->marks;
+	q->grammar = q->pieces = record->grammar != NULL;
+	for (size_t i = 0; i < q->n_given; i++) {
+		c->value = all[i].value;
+		take(q, c, all[i].o);
+	}
+	q->seed = record->seed;
+	if (!(q->model = models_path(q->model, &w)))
+		cli_die(c, "%s", w.text);
+}
+
 void options(struct request *q, struct cli *c)
 {
 	const char *argv0 = c->argv[0];
 	int is_chat;
 
 	read_all(q, c);
+	if (q->verify) {
+		check_verify(q, c);
+		return;
+	}
 	find_prompt(q, c);
 	check(q, c);
 	read_prompt(q, c);

@@ -17,6 +17,10 @@ extern const struct cli_rule ask_rules[];
  * cli_usage(). */
 void options(struct request *q, struct cli *c);
 
+/* The same for q->record, whose fields besides options are in q already. The options of the user's, which are about
+ * where it runs, are taken, too. */
+void options_record(struct request *q, const struct request *user, struct cli *c);
+
 /* The same for ask. Reads the document. A model without a chat template makes it a request for plain text, and a line
  * says so. */
 void options_ask(struct request *q, struct cli *c);

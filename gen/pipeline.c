@@ -31,6 +31,7 @@ static int make_grammar(struct request *q, struct why *w)
 	if ((fd = stage_file(w)) < 0 || (out = stage_dup(fd, w)) < 0
 	    || stage_start(&q->stage[SCHEMA], -1, out, w) || stage_wait(&q->stage[SCHEMA], w))
 		return -1;
+	q->grammar_file = fd;
 	return stage_rewind(fd, w) || stage_arg_path(&q->stage[SAMPLE], "--grammar-file", fd, path, w) ? -1 : 0;
 }
 

@@ -54,7 +54,7 @@ static int take_ids(struct replay *r, struct frame_in *in, const struct frame *f
 	return 0;
 }
 
-/* Handles a frame. What the loop ends after an id, because the context is full, has no `end ` frame. */
+/* Handles a frame. A text that the loop has ended, and not the sampler, has no `end ` frame. */
 static int take(struct replay *r, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct recorded *t;

@@ -15,8 +15,7 @@ struct recorded {               /* the text of a sequence */
 	struct sequence sequence;
 	struct ids ids;
 	uint32_t pos;           /* of ids.id[0]; FRAME_APPEND: not known */
-	int ended;              /* an `end ` frame follows it, so its last id is sent, too: nothing may be drawn after
-				 * it */
+	int ended;              /* an `end ` frame follows it, so nothing may be drawn after it */
 	int compared;           /* up to its end, or to a difference */
 };
 

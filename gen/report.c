@@ -13,6 +13,7 @@
 #include "lib/base/out.h"
 #include "lib/base/system.h"
 #include "draft.h"
+#include "record.h"
 
 /* In seconds. NaN if there are too few tokens. */
 struct times {
@@ -178,7 +179,8 @@ static void put_likely(struct json_writer *w, const struct result *r)
 	json_close(w, ']');
 }
 
-int report_json(const struct request *q, const struct result *r, const struct bytes *text, struct why *w)
+int report_json(const struct request *q, const struct card *card, const struct result *r, const struct bytes *text,
+	struct why *w)
 {
 	const char *reason = frame_reason_key(r->reason);
 	struct json_writer to = json_to_out();
@@ -210,6 +212,8 @@ int report_json(const struct request *q, const struct result *r, const struct by
 	json_close(&to, '}');
 	put_integer(&to, "forward_passes", (int64_t)r->passes);
 	put_integer(&to, "peak_memory", q->conversation ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
+	if (record_write(&to, q, card, r, w))
+		return -1;
 	json_close(&to, '}');
 	out_char('\n');
 	return out_flush(w);

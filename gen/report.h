@@ -16,7 +16,9 @@ int report_progress(struct request *q, struct why *w);
 /* Prints what -v asks for on stderr, about one of l's results. */
 void report(const struct request *q, const struct loop *l, const struct result *r);
 
-/* Prints what --json asks for: one line on stdout. text: what detok printed. 0, or -1 if it cannot be written. */
-int report_json(const struct request *q, const struct result *r, const struct bytes *text, struct why *w);
+/* Prints what --json asks for: one line on stdout. card: that of fwd; text: what detok printed. 0, or -1 if it cannot
+ * be written. */
+int report_json(const struct request *q, const struct card *card, const struct result *r, const struct bytes *text,
+	struct why *w);
 
 #endif

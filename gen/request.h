@@ -18,8 +18,11 @@ enum stage_number {
 	PEEK, DETOK, DECODE, DRAFT, KV, STAGES
 };
 
+struct record;
+
 struct request {
 	const char *program;    /* gen or ask */
+	const char *speaker;    /* what lines on stderr begin with: the program, and the record that they are about */
 
 	/* the prompt */
 	const char *prompt, *file;      /* both NULL: tok reads gen's own stdin */
@@ -57,11 +60,19 @@ struct request {
 	int tools;              /* there are tools to call */
 	int lenient;            /* its grammar leaves out what it cannot express */
 	const char *constraint; /* the option whose grammar or schema is standard input, or NULL */
+	const char *grammar_name;       /* the file of --grammar-file, or NULL */
 	int stop;               /* there are stop strings */
 
 	/* the output */
 	int verbose, json, color, print_pipeline;
+	int marks;              /* show the control tokens that mark reasoning and calls */
 	int likely;             /* --json includes the most likely tokens at each position */
+
+	/* instead of a prompt */
+	const char *verify;     /* a file of records to draw again, or NULL; for each of them: */
+	const struct record *record;    /* NULL without one */
+	const char *about;      /* the record as lines name it: "FILE: line 3" */
+	int differs;            /* its text does, and a line says so */
 
 	/* the model */
 	const char *model;
@@ -80,6 +91,8 @@ struct request {
 	int edited;             /* a conversation on a terminal with line editing */
 	int shown;              /* gen or ask itself prints the answers */
 	const char *fwd;        /* the program on this machine */
+	const char *copied;     /* grammar_name, if sample gets a copy */
+	int grammar_file;       /* descriptor of such a copy, or of what schema makes; 0: none */
 	struct stage stage[STAGES];     /* those in use have arguments; those of --stage are what was asked for */
 };
 

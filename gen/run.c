@@ -17,14 +17,16 @@
 #include "replay.h"
 #include "report.h"
 #include "signals.h"
+#include "verify.h"
 
 /* Configures the loop from the command of feed, as it is printed. */
 static int set_loop(struct request *q, struct loop *l, struct draft *draft, struct replay *replay, struct why *w)
 {
-	static struct cli c = { .program = "gen", .opts = feed_opts, .rules = feed_rules };
+	static struct cli c = { .opts = feed_opts, .rules = feed_rules };
 	const struct stage *feed = &q->stage[FEED];
 	static char fifo[] = "ids";
 
+	c.program = q->speaker;
 	c.argc = (int)feed->n + 1;
 	if (!(c.argv = calloc(feed->n + 2, sizeof *c.argv)))
 		return why(w, "out of memory");
@@ -32,7 +34,12 @@ static int set_loop(struct request *q, struct loop *l, struct draft *draft, stru
 	c.argv[feed->n] = fifo;
 	feed_options(l, draft, replay, &q->stage[DRAFT], &c);
 	q->stage[DRAFT].argv[0] = q->fwd;
-	return l->replay ? replay_read(replay, w) : 0;
+	if (!l->replay)
+		return 0;
+	if (replay_read(replay, w))
+		return -1;
+	replay->name = "the record";
+	return 0;
 }
 
 /* ---- how it ended ---- */
@@ -101,7 +108,7 @@ static int full_status(const struct request *q, const struct loop *l, const stru
 	int several = q->listed || q->all;
 	size_t full = several ? l->full : r->reason == FRAME_END_CONTEXT;
 
-	if (!full || l->gone || q->conversation || !has_limit(q))
+	if (!full || l->gone || q->conversation || q->record || !has_limit(q))
 		return 0;
 	fprintf(stderr, "%s: the context of %" PRId32 " tokens is full (-c): ", q->program, l->card.n_ctx);
 	if (several)
@@ -149,10 +156,18 @@ static int finish(struct request *q, struct loop *l, struct result *results, str
 	struct why its;
 	int failed, cut;
 
+	if (l->replay && l->replay->differs) {
+		pipeline_end(q, l, 1, &its);
+		verify_ids(q, l->replay);
+		return 1;
+	}
 	if (find_early(q, l, status, ours))
 		status = -1;
 	failed = pipeline_end(q, l, status < 0 || l->gone, &its);
-	cut = is_cut(q, &failed, results, &its);
+	/* where a record's text was cut, so is the one that is drawn again */
+	cut = is_cut(q, &failed, results, &its) && !q->record;
+	if (l->replay && l->replay->left && failed < 0 && !status)
+		status = why(ours, "no token was drawn");
 	if (!q->conversation && !(r = generate_report(q, l, capture, results, failed < 0 && !status, ours)))
 		status = -1;
 	if (failed < 0 && !cut && !status)
@@ -161,7 +176,7 @@ static int finish(struct request *q, struct loop *l, struct result *results, str
 		return status;
 	if (failed < 0 && !cut && reader_is_gone())
 		exit(0);
-	fprintf(stderr, "%s: %s\n", q->program, (failed < 0 && !cut) || l->rejected ? ours->text : its.text);
+	fprintf(stderr, "%s: %s\n", q->speaker, (failed < 0 && !cut) || l->rejected ? ours->text : its.text);
 	if (l->rejected)
 		return 1;
 	return cut ? 3 : exit_status(q, failed) == 2 && !q->stage[failed].shell ? 2 : 1;

@@ -7,6 +7,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
 #include "lib/base/size.h"
+#include "lib/stream/arithmetic.h"
 #include "fwd/state/ids.h"
 #include "fwd/model/diffusion.h"
 #include "fwd/model/encoder.h"

@@ -12,8 +12,6 @@
 #include "fwd/state/segment.h"
 #include "op.h"
 
-enum { ARITHMETIC = 2 };        /* stored in segments: increment when any bit of K or V changes */
-
 enum { PLAN_ALIGN = 64 };       /* bytes: alignment of plan_memory() */
 
 struct plan_setup {

@@ -1,0 +1,21 @@
+/* verify: draws the texts of records (record.h) again, one after the other, and compares. */
+#ifndef VERIFY_H
+#define VERIFY_H
+
+#include "lib/base/bytes.h"
+#include "lib/base/cli.h"
+#include "replay.h"
+#include "request.h"
+#include "result.h"
+
+/* Reads the records in the file q->verify, one on each line, and prints a line for each whose text differs. c: the
+ * command line that q is from. Returns an exit status as diff's: 0 all are the same, 1 some differ, 2 trouble, whose
+ * reasons are on stderr. */
+int verify(struct request *q, struct cli *c);
+
+/* For run(), which draws the text of q->record: each prints a line and sets q->differs if an id differs; or the end, or
+ * the text that detok printed. */
+void verify_ids(struct request *q, const struct replay *replay);
+void verify_text(struct request *q, const struct result *r, const struct bytes *text);
+
+#endif
