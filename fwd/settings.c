@@ -36,7 +36,8 @@ const struct opt settings_opts[] = {
 	{ COMPARE, "compare", "DIR",
 		"compare with a second such folder, given as MODEL: print the first op that differs;\n"
 		"exit status as from diff: 0 the same bits, 1 different, 2 trouble" },
-	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies and pre-tokenizers, and exit" },
+	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies, adapters and\n"
+		"pre-tokenizers, and exit" },
 	{ 0 }
 };
 

@@ -23,6 +23,7 @@ void supported_print(void)
 		out_print("type %s\n", type->name);
 	for (size_t i = 0; (vocab = vocab_each(i)); i++)
 		out_print("vocabulary %s\n", vocab);
+	out_print("adapter lora\nadapter alora\nadapter controlvector\n");
 	for (size_t i = 0; (pretok = pretok_each(i)); i++)
 		for (const char *name = pretok->names; *name; name += n + (name[n] == ' ')) {
 			n = strcspn(name, " ");

@@ -49,7 +49,8 @@ const char *family_other(const char *name, size_t n)
 		{ "a speech model, which generates no text", { "qwen3tts", "pockettts" } },
 		{ "a draft head, which needs the hidden states of another model", { "eagle3", "dflash",
 			"gemma4-assistant" } },
-		{ "an adapter, which changes the weights of a model", { "adapter" } },
+		{ "an adapter for a model (--lora)", { "adapter" } },
+		{ "a control vector for a model (--control-vector)", { "controlvector" } },
 		{ "statistics for quantising a model", { "imatrix" } },
 	};
 

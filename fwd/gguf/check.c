@@ -197,3 +197,48 @@ struct check check_file(const char *path, int quiet)
 		out_print("%s: %zu more faults\n", path, check.n - SHOWN);
 	return check;
 }
+
+/* ---- what is added to models ---- */
+
+static int check_lora(const char *path, struct why *w)
+{
+	struct gguf_string arch = { "-", 1 };
+	struct why ignored;
+	struct lora l;
+	int status = lora_open(&l, (struct scaled_file){ path, 1 }, w);
+
+	if (status == 0) {
+		gguf_text(l.gguf, "general.architecture", &arch, &ignored);
+		out_print("%s: an adapter for architecture %.*s: fwd --lora\n", path, GGUF_SHOWN(arch));
+	}
+	lora_close(&l);
+	return status < 0 ? -1 : 1;
+}
+
+static int check_control(const char *path, struct why *w)
+{
+	struct gguf *g = gguf_open(path, 1, w);
+	int status = g ? control_check(g, w) : -1;
+
+	if (g && status < 0)
+		why_in(w, path);
+	else if (g)
+		out_print("%s: a control vector for rows of %llu values: fwd --control-vector\n", path,
+			(unsigned long long)g->tensors[0].dim[0]);
+	gguf_close(g);
+	return status < 0 ? -1 : 1;
+}
+
+int check_added(const char *path, struct why *w)
+{
+	struct gguf *g = gguf_open(path, 0, w);
+	struct gguf_string type = { "", 0 }, arch = { "", 0 };
+	int lora, control;
+
+	if (!g)
+		return 0;
+	lora = gguf_text(g, "general.type", &type, w) > 0 && gguf_is(type, "adapter");
+	control = gguf_text(g, "general.architecture", &arch, w) > 0 && gguf_is(arch, "controlvector");
+	gguf_close(g);
+	return lora ? check_lora(path, w) : control ? check_control(path, w) : 0;
+}

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "lib/base/why.h"
+
 /* The programs that read the file, each in its own way. What they accept, detok, sample and gen accept, too. */
 enum check_program { CHECK_TOK, CHECK_FWD, CHECK_CHAT, CHECK_PROGRAMS };
 
@@ -17,5 +19,9 @@ struct check {
 
 /* Prints a line for each fault with out_print(), unless it is to be quiet. */
 struct check check_file(const char *path, int quiet);
+
+/* For adapters and control vectors, which are no models: prints what the file is. Returns 1; 0 for any other file, and
+ * for one that cannot be opened; -1 with a reason if it is faulty. */
+int check_added(const char *path, struct why *w);
 
 #endif

@@ -54,9 +54,15 @@ static void check(const char *path)
 {
 	static const char *const verdicts[1 << CHECK_PROGRAMS] = { NULL, "tok", "fwd", "tok and fwd", "chat",
 		"tok and chat", "fwd and chat", "tok, fwd and chat" };
-	struct check found = check_file(path, 0);
+	int added = check_added(path, &w);
 	unsigned not_for = 0;
+	struct check found;
 
+	if (added < 0)
+		cli_die(&c, "%s", w.text);
+	if (added)
+		return;
+	found = check_file(path, 0);
 	for (int i = 0; i < CHECK_PROGRAMS; i++)
 		not_for |= (unsigned)!!found.of[i] << i;
 	if (not_for)

@@ -24,19 +24,29 @@ static size_t direction_of(struct gguf_string name)
 	return layer < TENSORS_LAYERS ? layer : 0;
 }
 
-static int check_direction(const struct model *m, const struct gguf_tensor *t, struct why *w)
+static int check_direction(const struct gguf_tensor *t, uint64_t width, struct why *w)
 {
 	const float *x = t->data;
 
 	if (!direction_of(t->name))
 		return why(w, "tensor %.*s: not direction.N, with N from 1 to %d", GGUF_SHOWN(t->name),
 			TENSORS_LAYERS - 1);
-	if (t->type != FORMAT_F32 || t->dim[0] != m->n_embd || t->dim[1] * t->dim[2] * t->dim[3] != 1)
-		return why(w, "tensor %.*s: not %zu F32 values, as the model's rows are", GGUF_SHOWN(t->name),
-			m->n_embd);
-	for (size_t i = 0; i < m->n_embd; i++)
+	if (t->type != FORMAT_F32 || t->dim[0] != width || t->dim[1] * t->dim[2] * t->dim[3] != 1)
+		return why(w, "tensor %.*s: not %llu F32 values, as the others", GGUF_SHOWN(t->name),
+			(unsigned long long)width);
+	for (size_t i = 0; i < width; i++)
 		if (!isfinite(x[i]))
 			return why(w, "tensor %.*s: element %zu is not a number", GGUF_SHOWN(t->name), i);
+	return 0;
+}
+
+int control_check(const struct gguf *g, struct why *w)
+{
+	if (!g->n_tensors)
+		return why(w, "no directions");
+	for (uint64_t i = 0; i < g->n_tensors; i++)
+		if (check_direction(&g->tensors[i], g->tensors[0].dim[0], w) < 0)
+			return -1;
 	return 0;
 }
 
@@ -55,14 +65,15 @@ static int add_direction(struct model *m, size_t layer, const float *x, float sc
 static int add_file(struct model *m, const struct gguf *g, float scale, const struct control_setup *setup,
 	struct why *w)
 {
-	if (!g->n_tensors)
-		return why(w, "no directions");
+	if (control_check(g, w) < 0)
+		return -1;
+	if (g->tensors[0].dim[0] != m->n_embd)
+		return why(w, "directions of %llu values, but the model's rows have %zu",
+			(unsigned long long)g->tensors[0].dim[0], m->n_embd);
 	for (uint64_t i = 0; i < g->n_tensors; i++) {
 		const struct gguf_tensor *t = &g->tensors[i];
 		size_t layer = direction_of(t->name);
 
-		if (check_direction(m, t, w) < 0)
-			return -1;
 		if (layer < m->n_layer && layer >= setup->first && layer < setup->end && (scale < 0 || scale > 0)
 		    && add_direction(m, layer, t->data, scale, w) < 0)
 			return -1;

@@ -14,6 +14,9 @@ struct control_setup {
 	size_t first, end;              /* only layers [first, end) */
 };
 
+/* Checks an open file by itself: its directions have one width, and finite values. */
+int control_check(const struct gguf *g, struct why *w);
+
 /* Reads the files, checks them, and sets m->control. Directions of layers that the model does not have are ignored. -1
  * with a reason if a file is faulty, or if the model has no single residual stream. */
 int control_read(struct model *m, const struct control_setup *setup, struct why *w);
