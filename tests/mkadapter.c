@@ -1,5 +1,6 @@
-/* mkadapter: makes a random adapter (LoRA) or control vector for a model of F32 weights and, for comparison, the model
- * that has it built in: W + s·B·A in place of W, computed in double precision; directions as biases of ffn_down. */
+/* mkadapter: makes a random adapter (LoRA) or control vector for a model. Of a model of F32 weights it also makes the one
+ * that has it built in, for comparison: W + s·B·A in place of W, computed in double precision; directions as biases of
+ * ffn_down. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,7 +157,8 @@ static void add_factors(struct mkgguf *to, const struct gguf_tensor *t, const ch
 	add(to, factor_name, a, set.type, a_dim);
 	snprintf(factor_name, sizeof factor_name, "%s.lora_b", name);
 	add(to, factor_name, b, set.type, b_dim);
-	merge(w, a, b, size, embedding, set.scale * factor);
+	if (w)
+		merge(w, a, b, size, embedding, set.scale * factor);
 }
 
 static void add_invocation(struct mkgguf *to)
@@ -215,33 +217,46 @@ static void add_direction(struct mkgguf *to, struct mkgguf *merged, const struct
 		return;
 	snprintf(text, sizeof text, "direction.%lu", layer);
 	add(to, text, x, 0, dim);
+	if (!merged)
+		return;
 	for (size_t i = 0; i < n; i++)
 		bias[i] = (float)set.scale * x[i];
 	snprintf(text, sizeof text, "blk.%lu.ffn_down.bias", layer);
 	add(merged, text, bias, 0, dim);
 }
 
+/* A copy of the tensor's elements. */
+static float *copy_tensor(const struct gguf_tensor *t)
+{
+	size_t n = (size_t)(t->dim[0] * t->dim[1] * t->dim[2]);
+	float *w = numbers(n, 0, 0);
+
+	if (t->type != FORMAT_F32)
+		cli_die(&c, "%.*s: not F32", GGUF_SHOWN(t->name));
+	return memcpy(w, t->data, n * sizeof *w);
+}
+
+/* merged NULL: only the adapter. */
 static void make(const struct gguf *g, struct mkgguf *adapter, struct mkgguf *merged)
 {
 	size_t targets = 0;
 
 	add_keys(adapter, g);
-	for (uint64_t i = 0; i < g->n_values; i++)
+	for (uint64_t i = 0; merged && i < g->n_values; i++)
 		copy_value(merged, &g->values[i]);
 	for (uint64_t i = 0; i < g->n_tensors; i++) {
 		const struct gguf_tensor *t = &g->tensors[i];
 		uint64_t dim[3] = { t->dim[0], t->n_dims > 1 ? t->dim[1] : 0, t->n_dims > 2 ? t->dim[2] : 0 };
-		size_t n = (size_t)(t->dim[0] * t->dim[1] * t->dim[2]);
-		float *w = numbers(n, 0, 0);
+		float *w = merged ? copy_tensor(t) : NULL;
 		char name[64];
 
-		if (t->type != FORMAT_F32)
-			cli_die(&c, "%.*s: not F32", GGUF_SHOWN(t->name));
-		memcpy(w, t->data, n * sizeof *w);
 		snprintf(name, sizeof name, "%.*s", GGUF_SHOWN(t->name));
+		if (merged && !strcmp(name, "token_embd.weight") && !gguf_tensor(g, "output.weight"))
+			add(merged, "output.weight", copy_tensor(t), 0, dim);
 		if (!set.vector && is_target(t, name))
 			add_factors(adapter, t, name, w, targets++);
-		add(merged, name, w, 0, dim);
+		if (merged)
+			add(merged, name, w, 0, dim);
 		if (set.vector && strstr(name, "ffn_down.weight"))
 			add_direction(adapter, merged, t, name);
 	}
@@ -278,7 +293,7 @@ int main(int argc, char **argv)
 	g = gguf_open(c.argv[0], 1, &w);
 	if (!g)
 		cli_die(&c, "%s", w.text);
-	make(g, adapter, merged);
+	make(g, adapter, c.argc > 2 ? merged : NULL);
 	mkgguf_write(adapter, c.argv[1], 3, 1);
 	if (c.argc > 2)
 		mkgguf_write(merged, c.argv[2], 3, 1);
