@@ -1,6 +1,6 @@
-/* mkadapter: makes a random adapter (LoRA) or control vector for a model. Of a model of F32 weights it also makes the one
- * that has it built in, for comparison: W + s·B·A in place of W, computed in double precision; directions as biases of
- * ffn_down. */
+/* mkadapter: makes a random adapter (LoRA) or control vector for a model. Of a model of F32 weights it also makes the
+ * one that has it built in, for comparison: W + s·B·A in place of W, computed in double precision; directions as biases
+ * of ffn_down. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
