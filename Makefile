@@ -53,8 +53,8 @@ ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(ANYWHERE) $(C
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -g0
 
 PROGRAMS = ask tok chat fwd sample score schema embed near detok peek feed best gen kv gguf
-BASE = why arena io out visible bytes slurp lines cli cli_help cli_rows cli_rules guard quote clock grow slots \
-	hash sort fmath half space similar llama_options $(SYSTEMS)
+BASE = why arena io out visible bytes slurp lines cli cli_help cli_rows cli_rules cli_words guard quote clock grow \
+	slots hash sort fmath half space similar llama_options $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = json json_write
 STREAM = frame card stop sequences
@@ -93,7 +93,7 @@ FWD = engine fwd_opts settings supported input question adapt batch answers hidd
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
 	measure/dump measure/compare measure/report
 TOK = main encode document prompts pair
-SAMPLE = main options session generation pick canvas pieces after budget constraint trace
+SAMPLE = main options settings session generation pick canvas pieces after budget constraint trace
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page
 EMBED = main settings items prefix embeddings scale output pipeline
@@ -118,8 +118,8 @@ MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
 HELPERS = mkmodel mkadapter reference stream weave answer draw dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_grammar tok/chat_parse fwd/main \
-	sample/schema detok/main detok/printer detok/filter detok/texts $(PEEK:%=detok/%) gen/feed gen/best \
-	tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
+	sample/schema detok/main detok/printer detok/stops detok/filter detok/texts $(PEEK:%=detok/%) gen/feed \
+	gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
 	tests/quantise_few tests/quantise_grid \
 	tests/sampler_reference tests/oracle tests/mkschema tests/validator tests/batches $(REFERENCE:%=tests/%) \
 	tests/sha256
@@ -178,8 +178,8 @@ $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(models
 $(BIN)/embed: $(EMBED:%=$(OBJ)/sample/embed/%.o) $(process_o) $(json_o) $(lib_o)
 $(BIN)/near: $(NEAR:%=$(OBJ)/sample/near/%.o) $(process_o) $(json_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
-$(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
-	$(tok_o) $(models_o) $(lib_o)
+$(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/stops.o $(OBJ)/detok/filter.o \
+	$(OBJ)/detok/texts.o $(tok_o) $(models_o) $(lib_o)
 $(BIN)/peek: $(PEEK:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(OBJ)/gen/main.o $(gen_o)
 $(BIN)/ask: $(OBJ)/gen/ask.o $(gen_o)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/stream/sequences.h"
+#include "stops.h"
 
 enum { OUT = 1 };
 
@@ -13,14 +14,17 @@ struct passage {
 	struct printer printer;
 	uint32_t first, next;   /* positions of the first id of the last frame passed, and after its last id */
 	int found;              /* number of the stop string whose `end ` frame is due; -1: none */
+	int refused;            /* its options were refused; sequence 0 */
 };
 
 struct filter {
 	const struct printer *p;
+	const struct cli *c;
 	struct frame_in *in;
 	struct sequences passages;
 	int32_t *ids;           /* of the current frame */
-	size_t room;            /* bytes */
+	char *words;            /* of the current frame of options */
+	size_t room, words_room;        /* bytes */
 };
 
 static struct passage *open_passage(struct filter *l, const struct passage *from, uint32_t seq, struct why *w)
@@ -59,7 +63,7 @@ static int end_passage(struct filter *l, struct passage *g, struct why *w)
 static int write_end(struct filter *l, struct passage *g, struct why *w)
 {
 	size_t n;
-	const char *s = stop_string(l->p->stop, g->found, &n);
+	const char *s = stop_string(g->printer.stop, g->found, &n);
 
 	g->found = -1;
 	g->first = g->next;
@@ -101,7 +105,21 @@ static int pass_fork(struct filter *l, const struct frame *f, struct why *w)
 	return from && !sequences_find(&l->passages, f->seq) && !open_passage(l, from, f->seq, w) ? -1 : 0;
 }
 
-/* Handles a frame. Returns 1 if a stop string has ended the generation of sequence 0. */
+/* Passes options, or ends their sequence in place of that. Returns 1 if that is sequence 0. */
+static int pass_options(struct filter *l, struct passage *g, const struct frame *f, struct why *w)
+{
+	struct why reason;
+
+	if (frame_read_all(l->in, f, &l->words, &l->words_room, w))
+		return -1;
+	g->found = -1;
+	g->refused = stops_change(&g->printer, l->p, l->c, l->words, f->rows, &reason) < 0;
+	if (!g->refused)
+		return frame_write(OUT, f, l->words, w);
+	return frame_write_refusal(OUT, &reason, f->seq, w) || end_passage(l, g, w) ? -1 : !f->seq;
+}
+
+/* Handles a frame. Returns 1 if the generation of sequence 0 has ended here. */
 static int pass(struct filter *l, const struct frame *f, struct why *w)
 {
 	struct passage fresh = { .printer = *l->p, .found = -1 };
@@ -111,8 +129,12 @@ static int pass(struct filter *l, const struct frame *f, struct why *w)
 		return 0;
 	if (f->kind == FRAME_FORK)
 		return pass_fork(l, f, w);
-	if (f->kind == FRAME_IDS && !g && !(g = open_passage(l, &fresh, f->seq, w)))
+	if ((f->kind == FRAME_IDS || f->kind == FRAME_OPTS) && !g && !(g = open_passage(l, &fresh, f->seq, w)))
 		return -1;
+	if (f->kind == FRAME_OPTS)
+		return pass_options(l, g, f, w);
+	if (g && g->refused && f->kind != FRAME_CARD)
+		return 0;
 	if (f->kind == FRAME_LOGPROBS)
 		return g && f->pos >= g->first && f->pos < g->next ? frame_copy(l->in, f, OUT, w) : 0;
 	/* the loop has ended that generation itself, and another has begun */
@@ -152,11 +174,12 @@ static void close_filter(struct filter *l)
 	while ((s = sequences_take(&l->passages)))
 		free_passage((struct passage *)s);
 	free(l->ids);
+	free(l->words);
 }
 
-int filter_stop(const struct printer *p, struct frame_in *in, int turns, struct why *w)
+int filter_stop(const struct printer *p, const struct cli *c, struct frame_in *in, int turns, struct why *w)
 {
-	struct filter l = { .p = p, .in = in };
+	struct filter l = { .p = p, .c = c, .in = in };
 	int got = 0, status = 0, many = 0;
 	struct frame f;
 

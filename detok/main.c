@@ -16,6 +16,7 @@
 #include "lib/stream/frame.h"
 #include "filter.h"
 #include "printer.h"
+#include "stops.h"
 #include "texts.h"
 
 enum { SPECIAL = 1, MARKS, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES, LINES, ORDERED, JSON, PIECES };
@@ -60,6 +61,8 @@ static struct {
 	int end_fd;             /* or -1 */
 	int stopped;            /* by a stop string: skipping the rest */
 	int open;               /* ids came since the last generation ended */
+	int own;                /* its sequence has options of its own */
+	size_t refused;         /* sequences whose options were refused */
 	uint32_t seq;           /* their sequence */
 	uint32_t next;          /* the position after the last sampled id, or FRAME_APPEND */
 	struct card card;       /* of our vocabulary */
@@ -153,10 +156,49 @@ static void check_card(struct frame_in *in, const struct frame *f)
 	must(card_read(in, f, &card, &w) || card_agree(&card, in->name, &detok.card, c.argv[0], &w));
 }
 
-static void print_all(struct printer *p, struct frame_in *in)
+/* The options of the sequence were refused, for the reason s[n]. */
+static void refuse(uint32_t seq, const char *s, size_t n)
 {
+	cli_warn(&c, "sequence %" PRIu32 ": %.*s", seq, (int)n, s);
+	detok.refused++;
+}
+
+static void take_options(struct printer *p, const struct printer *line, struct frame_in *in, const struct frame *f)
+{
+	struct why reason;
+	char *words = NULL;
+	size_t room = 0;
+
+	must(frame_read_all(in, f, &words, &room, &w));
+	detok.own = !stops_change(p, line, &c, words, f->rows, &reason);
+	if (!detok.own)
+		refuse(f->seq, reason.text, strlen(reason.text));
+	detok.stopped = !detok.own;
+	free(words);
+}
+
+/* Ends the text, and tells --end why. */
+static void take_end(struct printer *p, const struct printer *line, struct frame_in *in, const struct frame *f)
+{
+	char text[FRAME_STOP_MAX];
+	int told = detok.stopped;
+
+	end_text(p);
+	if (detok.own && f->seq)
+		must(stops_change(p, line, &c, "", 0, &w));
+	must(frame_read(in, f, text, f->rows, &w));
+	must_tell(!told && detok.end_fd >= 0 && frame_write(detok.end_fd, f, text, &w));
+	if (!told && f->flags == FRAME_END_REFUSED)
+		refuse(f->seq, text, f->rows);
+}
+
+static void print_all(const struct printer *line, struct frame_in *in)
+{
+	struct printer own, *p = &own;
 	struct frame f;
 	int got = 0;
+
+	must(printer_fork(p, line, &w));
 
 	while ((detok.turns || !detok.stopped) && (got = frame_next(in, &f, &w)) > 0) {
 		if (f.kind == FRAME_CARD)
@@ -165,24 +207,23 @@ static void print_all(struct printer *p, struct frame_in *in)
 			follow(p, &f);
 		if (f.kind == FRAME_IDS && !detok.stopped && (f.flags & FRAME_SAMPLED || !detok.generated))
 			print_ids(p, in, &f);
-		if (f.kind == FRAME_END && f.seq != FRAME_NO_SEQ) {
-			int told = detok.stopped;
-
-			end_text(p);
-			must_tell(!told && detok.end_fd >= 0 && frame_copy(in, &f, detok.end_fd, &w));
-		}
+		if (f.kind == FRAME_OPTS)
+			take_options(p, line, in, &f);
+		if (f.kind == FRAME_END && f.seq != FRAME_NO_SEQ)
+			take_end(p, line, in, &f);
 	}
 	printer_end(p);
 	out_shown_end();
 	if (detok.open)
 		out_text(detok.suffix);
 	must(got < 0 || out_flush(&w));
+	printer_close(p);
 }
 
 static void print_lines(const struct printer *p, struct frame_in *in)
 {
-	struct texts t = { .printer = *p, .generated = detok.generated, .ordered = detok.ordered, .json = detok.json,
-		.end_fd = detok.end_fd, .end = detok.end };
+	struct texts t = { .printer = *p, .c = &c, .generated = detok.generated, .ordered = detok.ordered,
+		.json = detok.json, .end_fd = detok.end_fd, .end = detok.end };
 	struct why later;
 	struct frame f;
 	int got;
@@ -196,6 +237,7 @@ static void print_lines(const struct printer *p, struct frame_in *in)
 	/* everything before a fault is printed */
 	if (texts_end(&t, got < 0 ? &later : &w) || got < 0)
 		cli_die(&c, "%s", w.text);
+	detok.refused = t.refused;
 }
 
 static void options(struct printer *p)
@@ -208,10 +250,7 @@ static void options(struct printer *p)
 		case MARKS: p->marks = 1; break;
 		case GENERATED: detok.generated = 1; break;
 		case SUFFIX: detok.suffix = c.value; break;
-		case STOP:
-			if (stop_add_quoted(p->stop, c.value, &w) < 0)
-				cli_refuse(&c, "--stop: %s", w.text);
-			break;
+		case STOP: stops_add(&c, p); break;
 		case PIECES: detok.pieces = 1; break;
 		case TURNS: detok.turns = 1; break;
 		case END: detok.end = c.value; break;
@@ -256,7 +295,7 @@ int main(int argc, char **argv)
 	p.put = detok.frames ? NULL : put;
 	frame_open_in(&in, 0, "standard input");
 	if (detok.frames)
-		must(filter_stop(&p, &in, detok.turns, &w));
+		must(filter_stop(&p, &c, &in, detok.turns, &w));
 	else if (detok.lines)
 		print_lines(&p, &in);
 	else
@@ -264,5 +303,8 @@ int main(int argc, char **argv)
 	stop_close(p.stop);
 	vocab_close(vocab);
 	gguf_close(g);
+	if (detok.refused)
+		cli_failed(&c, "the options of %zu sequence%s were refused", detok.refused,
+			detok.refused == 1 ? "" : "s");
 	return cli_end(&c);
 }

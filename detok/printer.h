@@ -23,8 +23,8 @@ struct printer {
 	int prefixed;                   /* the next piece of a prompt may begin with a space that tok added */
 };
 
-/* Makes *p a printer of another text with the same vocabulary and stop strings, which are borrowed from `from`. -1: out
- * of memory. printer_close() afterwards. */
+/* Makes *p a printer of another text with the same vocabulary and stop strings. -1: out of memory. printer_close()
+ * afterwards. */
 int printer_fork(struct printer *p, const struct printer *from, struct why *w);
 void printer_close(struct printer *p);
 

@@ -8,6 +8,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/json.h"
 #include "lib/base/out.h"
+#include "stops.h"
 
 enum { TEXT_MAX = 1 << 30, PART = 256 };
 
@@ -16,10 +17,11 @@ struct text {
 	struct printer printer;
 	struct bytes bytes;
 	uint64_t count;         /* ids drawn by a sampler */
+	int own;                /* its stop strings are those of its own options */
 	int over;               /* it has ended; its line waits for those before it */
 	uint32_t reason;        /* enum frame_reason, or 0 */
-	char *stop;             /* [n_stop] the stop string, or NULL */
-	size_t n_stop;
+	char *by;               /* [n_by] the stop string, or why its options were refused; or NULL */
+	size_t n_by;
 };
 
 static void put(void *context, const char *s, size_t n)
@@ -33,7 +35,7 @@ static void close_text(struct text *x)
 {
 	printer_close(&x->printer);
 	bytes_free(&x->bytes);
-	free(x->stop);
+	free(x->by);
 	free(x);
 }
 
@@ -99,10 +101,14 @@ static void print_json(const struct text *x)
 	else
 		json_raw(&j, "null");
 	json_key(&j, "stop", 4);
-	if (x->stop)
-		json_string(&j, x->stop, x->n_stop);
+	if (x->by && x->reason == FRAME_END_STOP)
+		json_string(&j, x->by, x->n_by);
 	else
 		json_raw(&j, "null");
+	if (x->by && x->reason == FRAME_END_REFUSED) {
+		json_key(&j, "error", 5);
+		json_string(&j, x->by, x->n_by);
+	}
 	json_close(&j, '}');
 	out_char('\n');
 }
@@ -138,22 +144,28 @@ static struct text *due(struct texts *t)
 	return first && first->over ? first : NULL;
 }
 
-/* Ends a text, by the stop string stop[n] if n is not 0. */
-static int end_text(struct texts *t, struct text *x, const struct frame *f, const char *stop, size_t n, struct why *w)
+/* Ends a text at pos, by the stop string by[n] or, if its options were refused, for the reason by[n]. */
+static int end_text(struct texts *t, struct text *x, enum frame_reason reason, uint32_t pos, const char *by, size_t n,
+	struct why *w)
 {
+	struct frame end = { .kind = FRAME_END, .rows = (uint32_t)n, .cols = 1, .type = n ? FRAME_I8 : FRAME_I32,
+		.flags = reason, .seq = x->sequence.number };
 	int failed = 0;
 
+	/* its rows must have positions, too */
+	end.pos = pos != FRAME_APPEND && n >= FRAME_APPEND - pos ? FRAME_APPEND : pos;
 	printer_end(&x->printer);
 	x->over = 1;
-	x->reason = n ? FRAME_END_STOP : f->flags;
-	if (n && !(x->stop = malloc(n)))
-		return why(w, "sequence %" PRIu32 ": out of memory for its stop string", f->seq);
+	x->reason = reason;
+	if (n && !(x->by = malloc(n)))
+		return why(w, "sequence %" PRIu32 ": out of memory for its stop string", end.seq);
 	if (n)
-		memcpy(x->stop, stop, x->n_stop = n);
-	if (t->end_fd >= 0)
-		failed = n ? frame_write_stop(t->end_fd, stop, n, f->pos, f->seq, w)
-			: frame_write_end(t->end_fd, (enum frame_reason)x->reason, f->pos, f->seq, w);
-	if (failed)
+		memcpy(x->by, by, x->n_by = n);
+	if (reason == FRAME_END_REFUSED && !t->json) {
+		t->refused++;
+		cli_warn(t->c, "sequence %" PRIu32 ": %.*s", end.seq, (int)n, n ? by : "");
+	}
+	if (t->end_fd >= 0 && frame_write(t->end_fd, &end, by, w))
 		return why_in(w, t->end);
 	if (!t->ordered)
 		return print(t, x, w);
@@ -168,7 +180,6 @@ static int add_ids(struct texts *t, struct frame_in *in, const struct frame *f, 
 {
 	struct text *x = text_of(t, f->seq, w);
 	int sampled = (f->flags & FRAME_SAMPLED) != 0;
-	struct frame end = *f;
 	int32_t ids[PART];
 	const char *stop;
 	uint32_t i, k, n;
@@ -189,28 +200,59 @@ static int add_ids(struct texts *t, struct frame_in *in, const struct frame *f, 
 			if (!printer_id(&x->printer, ids[k], sampled))
 				continue;
 			stop = stop_string(x->printer.stop, x->printer.found, &n_stop);
-			end.pos = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k + 1;
-			return end_text(t, x, &end, stop, n_stop, w);
+			return end_text(t, x, FRAME_END_STOP,
+				f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k + 1, stop, n_stop, w);
 		}
 	}
 	return 0;
 }
 
+/* Its stop strings; or its end, if they are refused. */
+static int take_options(struct texts *t, struct text *x, const struct frame *f, struct why *w)
+{
+	struct why reason;
+
+	if (stops_change(&x->printer, &t->printer, t->c, t->words, f->rows, &reason))
+		return end_text(t, x, FRAME_END_REFUSED, FRAME_APPEND, reason.text, strlen(reason.text), w);
+	x->own = 1;
+	return 0;
+}
+
+/* A fork stops where its source would. */
+static int take_fork(struct texts *t, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	const struct text *from;
+	struct text *x;
+	uint32_t source;
+
+	if (frame_read(in, f, &source, 1, w))
+		return -1;
+	from = (const struct text *)sequences_find(&t->sequences, source);
+	if (!from || !from->own)
+		return 0;
+	if (!(x = text_of(t, f->seq, w)))
+		return -1;
+	x->own = 1;
+	return stops_copy(&x->printer, &from->printer, w);
+}
+
 int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct text *x = (struct text *)sequences_find(&t->sequences, f->seq);
-	char stop[FRAME_STOP_MAX];
 
 	if (sequences_is_over(&t->sequences, f->seq) || f->seq == FRAME_NO_SEQ || (x && x->over))
 		return 0;
 	if (f->kind == FRAME_IDS)
 		return !t->generated || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
+	if (f->kind == FRAME_FORK)
+		return take_fork(t, in, f, w);
 	/* sequence 0 may end twice */
-	if (f->kind != FRAME_END || (!x && !f->seq && t->first_over))
+	if ((f->kind != FRAME_END && f->kind != FRAME_OPTS) || (!x && !f->seq && t->first_over))
 		return 0;
-	if ((!x && !(x = text_of(t, f->seq, w))) || frame_read(in, f, stop, f->rows, w))
+	if ((!x && !(x = text_of(t, f->seq, w))) || frame_read_all(in, f, &t->words, &t->room, w))
 		return -1;
-	return end_text(t, x, f, stop, f->flags == FRAME_END_STOP ? f->rows : 0, w);
+	return f->kind == FRAME_OPTS ? take_options(t, x, f, w)
+		: end_text(t, x, (enum frame_reason)f->flags, f->pos, t->words, f->rows, w);
 }
 
 int texts_end(struct texts *t, struct why *w)
@@ -229,5 +271,6 @@ int texts_end(struct texts *t, struct why *w)
 	free(all);
 	while ((s = sequences_take(&t->sequences)))
 		close_text((struct text *)s);
+	free(t->words);
 	return failed;
 }

@@ -5,12 +5,14 @@
 
 #include <stdint.h>
 
+#include "lib/base/cli.h"
 #include "lib/stream/frame.h"
 #include "lib/stream/sequences.h"
 #include "printer.h"
 
 struct texts {                          /* set by the caller, the rest zeros: */
 	struct printer printer;         /* each text's printer is a copy of it; it prints nothing itself */
+	const struct cli *c;            /* the options of sequences are in its tables */
 	int generated;                  /* only what a sampler drew */
 	int ordered, json;
 	int end_fd;                     /* receives an `end ` frame for each text; or -1 */
@@ -19,9 +21,14 @@ struct texts {                          /* set by the caller, the rest zeros: */
 	struct sequences sequences;     /* private; of struct text */
 	uint32_t next;                  /* number of the next line; with `ordered` */
 	int first_over;                 /* sequence 0 has ended */
+	char *words;                    /* of the current frame of options, or of an end */
+	size_t room;
+	size_t refused;                 /* read only, without json: sequences whose options were refused; stderr says
+					 * why */
 };
 
-/* Handles the next frame, of ids or an end, whose payload must be unread. Returns -1 with a reason on failure. */
+/* Handles the next frame, of ids, options, a fork or an end, whose payload must be unread. Returns -1 with a reason on
+ * failure. */
 int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, struct why *w);
 
 /* At the end of the input: prints the texts that are left. */

@@ -23,6 +23,15 @@ int after_add(struct after *a, const char *s, size_t n, struct why *w)
 	return 0;
 }
 
+int after_add_all(struct after *a, const struct after *other, struct why *w)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < other->n && !failed; i++)
+		failed = after_add(a, other->text[i], other->bytes[i], w);
+	return failed;
+}
+
 int after_add_quoted(struct after *a, const char *quoted, size_t n, struct why *w)
 {
 	char *text = malloc(n + 1);

@@ -19,6 +19,9 @@ struct after {                  /* starts as zeros */
 int after_add(struct after *a, const char *s, size_t n, struct why *w);
 int after_add_quoted(struct after *a, const char *quoted, size_t n, struct why *w);
 
+/* Adds all of another list. */
+int after_add_all(struct after *a, const struct after *other, struct why *w);
+
 /* Adds those that a grammar names itself: the lines "# after: TEXT" among the comments that it begins with. */
 int after_read(struct after *a, const char *grammar, size_t n, struct why *w);
 void after_free(struct after *a);

@@ -37,7 +37,7 @@ static int set_closing(struct budget *b, const char *message, const char *close,
 	return b->closing.n ? 0 : why(w, "--think-close: the vocabulary has no tokens for it");
 }
 
-struct budget *budget_open(struct budget_options *o, struct vocab *v, struct why *w)
+struct budget *budget_open(const struct budget_options *o, struct vocab *v, struct why *w)
 {
 	const char *message = o->message ? o->message : "", *close = o->close ? o->close : "\\n</think>\\n\\n";
 	struct budget *b = calloc(1, sizeof *b);
@@ -45,9 +45,8 @@ struct budget *budget_open(struct budget_options *o, struct vocab *v, struct why
 	int failed = -1;
 
 	if (b && buf) {
-		*b = (struct budget){ .most = o->most, .vocab = v, .open = o->open };
-		o->open = (struct after){ .n = 0 };
-		failed = (!b->open.n && after_add(&b->open, "<think>", 7, w))
+		*b = (struct budget){ .most = o->most, .vocab = v };
+		failed = after_add_all(&b->open, &o->open, w) || (!b->open.n && after_add(&b->open, "<think>", 7, w))
 			|| set_closing(b, message, close, buf, w);
 	} else
 		why(w, "out of memory");

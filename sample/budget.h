@@ -19,8 +19,8 @@ struct budget_options {         /* starts as zeros */
 
 struct budget;
 
-/* Takes over the texts of *o. The vocabulary, which can encode, is borrowed. NULL with a reason. */
-struct budget *budget_open(struct budget_options *o, struct vocab *v, struct why *w);
+/* The vocabulary, which can encode, is borrowed. NULL with a reason. */
+struct budget *budget_open(const struct budget_options *o, struct vocab *v, struct why *w);
 void budget_close(struct budget *b);
 
 struct thought {                /* of one text; starts as zeros */

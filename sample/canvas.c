@@ -49,12 +49,12 @@ int canvas_answered(const struct canvas *c)
 /* ---- a new canvas ---- */
 
 /* Begins the block after the last one, with its share of all steps, but at least one. */
-static void next_block(const struct session *s, struct canvas *c)
+static void next_block(const struct sample_options *set, struct canvas *c)
 {
-	size_t steps = s->set.steps ? (size_t)s->set.steps : c->n;
+	size_t steps = set->steps ? (size_t)set->steps : c->n;
 
 	c->block = c->end;
-	c->end += size_min(c->n - c->end, (size_t)s->set.block);
+	c->end += size_min(c->n - c->end, (size_t)set->block);
 	c->step = 0;
 	if (c->n)
 		c->steps = c->end * steps / c->n - c->block * steps / c->n;
@@ -62,22 +62,22 @@ static void next_block(const struct session *s, struct canvas *c)
 }
 
 /* The most tokens that -n allows. */
-static int64_t limit(const struct session *s)
+static int64_t limit(const struct sample_options *set)
 {
-	return s->set.n == NO_LIMIT ? SAMPLER_CANVAS : s->set.n;
+	return set->n == NO_LIMIT ? SAMPLER_CANVAS : set->n;
 }
 
 /* Why a text that fills its canvas ends. */
-static int end_reason(const struct session *s, const struct canvas *c)
+static int end_reason(const struct generation *g)
 {
-	return (int64_t)c->n < limit(s) ? FRAME_END_CONTEXT : FRAME_END_LENGTH;
+	return (int64_t)g->canvas->n < limit(&g->settings->set) ? FRAME_END_CONTEXT : FRAME_END_LENGTH;
 }
 
 /* For the positions from pos on. */
 static struct canvas *canvas_open(const struct session *s, const struct generation *g, uint32_t pos, struct why *w)
 {
 	struct canvas *c = calloc(1, sizeof *c);
-	int64_t most = limit(s);
+	int64_t most = limit(&g->settings->set);
 
 	if (s->card.n_ctx && most > s->card.n_ctx - (int64_t)pos)
 		most = s->card.n_ctx - (int64_t)pos;
@@ -90,7 +90,7 @@ static struct canvas *canvas_open(const struct session *s, const struct generati
 	c->pos = pos;
 	c->before = g->last;
 	c->id = malloc((c->n + 1) * sizeof *c->id);
-	c->logprob = malloc((c->n * pick_n_logprobs(s) + 1) * sizeof *c->logprob);
+	c->logprob = malloc((c->n * pick_n_logprobs(g) + 1) * sizeof *c->logprob);
 	c->proposal = malloc((c->n + 1) * sizeof *c->proposal);
 	if (!c->id || !c->logprob || !c->proposal) {
 		why(w, "out of memory for a canvas of %zu tokens", c->n);
@@ -99,7 +99,7 @@ static struct canvas *canvas_open(const struct session *s, const struct generati
 	}
 	for (size_t i = 0; i < c->n; i++)
 		c->id[i] = s->card.mask_id;
-	next_block(s, c);
+	next_block(&g->settings->set, c);
 	return c;
 }
 
@@ -119,7 +119,7 @@ static int send_canvas(struct canvas *c, size_t from, int shifted, uint32_t seq,
 }
 
 /* Writes the ids between those written and the next mask. Returns the reason to stop after them, 0 or -1. */
-static int write_filled(struct session *s, struct generation *g, uint32_t seq, struct why *w)
+static int write_filled(const struct session *s, struct generation *g, struct why *w)
 {
 	struct canvas *c = g->canvas;
 	size_t from = c->filled;
@@ -133,23 +133,23 @@ static int write_filled(struct session *s, struct generation *g, uint32_t seq, s
 		return 0;
 	g->next = c->pos + (uint32_t)c->filled;
 	if (sampler_history(g->sampler, c->pos + (uint32_t)from, c->id + from, c->filled - from, w)
-	    || pick_write(s, c->id + from, c->logprob + from * pick_n_logprobs(s), c->filled - from,
-		c->pos + (uint32_t)from, seq, w))
+	    || pick_write(g, c->id + from, c->logprob + from * pick_n_logprobs(g), c->filled - from,
+		c->pos + (uint32_t)from, w))
 		return -1;
-	return over || c->filled < c->n ? over : end_reason(s, c);
+	return over || c->filled < c->n ? over : end_reason(g);
 }
 
 /* ---- a step ---- */
 
-static double certainty(const struct session *s, const struct sampler_pick *p, uint32_t seq, uint32_t pos)
+static double certainty(const struct generation *g, const struct sampler_pick *p, uint32_t pos)
 {
-	switch (s->set.certainty) {
+	switch (g->settings->set.certainty) {
 	case CERTAINTY_MARGIN:
 		return p->n_best < 2 ? 1 : exp(p->best[0].logprob) - exp(p->best[1].logprob);
 	case CERTAINTY_ENTROPY:
 		return -p->entropy;
 	case CERTAINTY_RANDOM:
-		return rng_real(s->set.chain.seed + seq, pos, SAMPLER_KEY_CERTAINTY);
+		return rng_real(settings_seed(g->settings, g->sequence.number), pos, SAMPLER_KEY_CERTAINTY);
 	default:
 		return p->logprob;
 	}
@@ -179,10 +179,10 @@ static int draw_block(struct session *s, struct generation *g, const struct fram
 		if (pick_read_row(s, f, row, read, w))
 			return -1;
 		read = row + 1;
-		if ((failed = pick_id(s, g, c->pos + (uint32_t)i, (int64_t)i < s->set.min, &p, w)))
+		if ((failed = pick_id(s, g, c->pos + (uint32_t)i, (int64_t)i < g->settings->set.min, &p, w)))
 			return failed;
-		pick_store_logprobs(s, &p, c->logprob + i * pick_n_logprobs(s));
-		c->proposal[n++] = (struct proposal){ i, p.id, certainty(s, &p, f->seq, c->pos + (uint32_t)i) };
+		pick_store_logprobs(g, &p, c->logprob + i * pick_n_logprobs(g));
+		c->proposal[n++] = (struct proposal){ i, p.id, certainty(g, &p, c->pos + (uint32_t)i) };
 	}
 	/* to its end: if this frame is the last, fwd must not meet a closed pipe in it */
 	return frame_skip(&s->in, f, (uint64_t)(f->rows - read) * f->cols, w) ? -1 : n;
@@ -203,7 +203,7 @@ static int fill(struct session *s, struct generation *g, const struct frame *f, 
 	for (size_t i = 0; i < size_min(share, (size_t)n); i++)
 		c->id[c->proposal[i].at] = c->proposal[i].id;
 	if (++c->step == c->steps)
-		next_block(s, c);
+		next_block(&g->settings->set, c);
 	return 0;
 }
 
@@ -215,7 +215,7 @@ static int begin(struct session *s, struct generation *g, const struct frame *f,
 	canvas_close(g->canvas);
 	if (!(g->canvas = canvas_open(s, g, g->next, w)))
 		return SESSION_FAILED;
-	return g->canvas->n ? send_canvas(g->canvas, 0, s->card.shifted, f->seq, w) : end_reason(s, g->canvas);
+	return g->canvas->n ? send_canvas(g->canvas, 0, s->card.shifted, f->seq, w) : end_reason(g);
 }
 
 int canvas_step(struct session *s, struct generation *g, const struct frame *f, struct why *w)
@@ -232,7 +232,7 @@ int canvas_step(struct session *s, struct generation *g, const struct frame *f, 
 	}
 	c->answered = 1;
 	from = c->filled;
-	if ((over = fill(s, g, f, w)) || (over = write_filled(s, g, f->seq, w)))
+	if ((over = fill(s, g, f, w)) || (over = write_filled(s, g, w)))
 		return over;
 	return send_canvas(c, from, s->card.shifted, f->seq, w);
 }

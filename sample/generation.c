@@ -8,8 +8,8 @@
 #include "canvas.h"
 #include "pick.h"
 
-/* Copies `from`, with a sampler and a constraint that continue those given. */
-static struct generation *copy(const struct session *s, const struct generation *from, uint32_t seq,
+/* Copies `from`, for these settings, with a sampler and a constraint that continue those given. */
+static struct generation *copy(const struct generation *from, struct settings *t, uint32_t seq,
 	const struct sampler *sampler, const struct constraint *constraint, struct why *w)
 {
 	struct generation *g = malloc(sizeof *g);
@@ -20,28 +20,28 @@ static struct generation *copy(const struct session *s, const struct generation 
 	}
 	*g = *from;
 	g->sequence.number = seq;
+	g->settings = t;
 	g->constraint = NULL;
 	g->thought = (struct thought){ .open = 0 };
 	g->canvas = NULL;
 	g->guess = NULL;
 	g->n_guess = g->room = 0;
-	/* Sequence k draws with seed + k. */
-	g->sampler = sampler_fork(sampler, s->set.chain.seed + seq, w);
+	t->users++;
+	g->sampler = sampler_fork(sampler, settings_seed(t, seq), w);
 	if (g->sampler && (!constraint || (g->constraint = constraint_fork(constraint, w))))
 		return g;
 	generation_close(g);
 	return NULL;
 }
 
-struct generation *generation_open(const struct session *s, uint32_t seq, struct why *w)
+struct generation *generation_open(struct settings *t, uint32_t seq, struct why *w)
 {
-	return copy(s, &(struct generation){ 0 }, seq, s->sampler, s->constraint, w);
+	return copy(&(struct generation){ 0 }, t, seq, t->sampler, t->constraint, w);
 }
 
-struct generation *generation_fork(const struct session *s, const struct generation *from, uint32_t seq, uint32_t pos,
-	struct why *w)
+struct generation *generation_fork(const struct generation *from, uint32_t seq, uint32_t pos, struct why *w)
 {
-	struct generation *g = copy(s, from, seq, from->sampler, from->constraint, w);
+	struct generation *g = copy(from, from->settings, seq, from->sampler, from->constraint, w);
 	int64_t beyond = (int64_t)from->next - (int64_t)pos;
 
 	if (!g)
@@ -49,8 +49,8 @@ struct generation *generation_fork(const struct session *s, const struct generat
 	/* The source may have drawn beyond its first pos positions before the fork came. */
 	g->drawn -= beyond <= 0 ? 0 : beyond < g->drawn ? beyond : g->drawn;
 	g->idle = 0;
-	if (!sampler_history(g->sampler, pos, NULL, 0, w) && (!s->budget
-	    || !thought_fork(s->budget, &g->thought, &from->thought, (size_t)(from->drawn - g->drawn), w)))
+	if (!sampler_history(g->sampler, pos, NULL, 0, w) && (!g->settings->budget || !thought_fork(g->settings->budget,
+		&g->thought, &from->thought, (size_t)(from->drawn - g->drawn), w)))
 		return g;
 	generation_close(g);
 	return NULL;
@@ -65,7 +65,49 @@ void generation_close(struct generation *g)
 	canvas_close(g->canvas);
 	thought_free(&g->thought);
 	free(g->guess);
+	settings_release(g->settings);
 	free(g);
+}
+
+/* For --think-budget: ids[n] of a prompt. */
+static int take_thoughts(struct generation *g, const int32_t *ids, size_t n, struct why *w)
+{
+	const struct budget *b = g->settings->budget;
+	int failed = 0;
+
+	for (size_t i = 0; b && !failed && i < n; i++)
+		failed = thought_prompt(b, &g->thought, ids[i], w);
+	return failed;
+}
+
+int generation_change(struct generation *g, struct settings *t, struct why *w)
+{
+	struct sampler *sampler = sampler_fork(t->sampler, settings_seed(t, g->sequence.number), w);
+	struct constraint *constraint = sampler && t->constraint ? constraint_fork(t->constraint, w) : NULL;
+	const int32_t *ids;
+	size_t n;
+
+	if (!sampler || (t->constraint && !constraint) || sampler_remember(sampler, g->sampler, w)) {
+		sampler_close(sampler);
+		constraint_close(constraint);
+		return -1;
+	}
+	sampler_close(g->sampler);
+	constraint_close(g->constraint);
+	canvas_close(g->canvas);
+	settings_release(g->settings);
+	t->users++;
+	g->settings = t;
+	g->sampler = sampler;
+	g->constraint = constraint;
+	g->canvas = NULL;
+	g->n_guess = 0;
+	g->drawn = 0;
+	g->idle = g->refused = 0;
+	thought_free(&g->thought);
+	g->thought = (struct thought){ .open = 0 };
+	ids = sampler_ids(sampler, &n);
+	return take_thoughts(g, ids, n, w);
 }
 
 /* Begins another text. */
@@ -83,7 +125,7 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 	uint32_t certain = f->flags & FRAME_GUESS && f->rows ? 1 : f->rows, i, n;
 	int32_t ids[1024];
 
-	if (s->set.turns && !(f->flags & FRAME_SAMPLED) && begin_turn(g, w))
+	if (s->line.set.turns && !(f->flags & FRAME_SAMPLED) && begin_turn(g, w))
 		return -1;
 	/* an earlier position without ids discards those from there on */
 	if (!f->rows && f->pos < sampler_next(g->sampler) && sampler_history(g->sampler, f->pos, NULL, 0, w) < 0)
@@ -94,9 +136,8 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 			return -1;
 		if (sampler_history(g->sampler, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i, ids, n, w) < 0)
 			return frame_why(&s->in, w);
-		for (uint32_t k = 0; s->budget && !(f->flags & FRAME_SAMPLED) && k < n; k++)
-			if (thought_prompt(s->budget, &g->thought, ids[k], w))
-				return -1;
+		if (!(f->flags & FRAME_SAMPLED) && take_thoughts(g, ids, n, w))
+			return -1;
 		g->last = ids[n - 1];
 		g->prompted = 1;
 	}
@@ -111,9 +152,9 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 /* ---- logits ---- */
 
 /* Makes room for what is drawn from this many rows. */
-static int reserve(struct session *s, size_t rows, struct why *w)
+static int reserve(struct session *s, const struct generation *g, size_t rows, struct why *w)
 {
-	if (grow_scratch(&s->id, &s->room, rows * (sizeof *s->id + pick_n_logprobs(s) * sizeof *s->logprob)))
+	if (grow_scratch(&s->id, &s->room, rows * (sizeof *s->id + pick_n_logprobs(g) * sizeof *s->logprob)))
 		return why(w, "out of memory");
 	s->logprob = (float (*)[2])(void *)(s->id + rows);
 	return 0;
@@ -122,30 +163,32 @@ static int reserve(struct session *s, size_t rows, struct why *w)
 /* Stop ids are ignored where the grammar cannot end. */
 int generation_reason(const struct session *s, const struct generation *g, int32_t id)
 {
+	const struct sample_options *set = &g->settings->set;
 	size_t i;
 
 	if (card_is_eog(&s->card, id))
 		return FRAME_END_EOG;
-	for (i = 0; i < s->set.n_stop; i++)
-		if (id == s->set.stop_id[i] && (!g->constraint || constraint_may_end(g->constraint)))
+	for (i = 0; i < set->n_stop; i++)
+		if (id == set->stop_id[i] && (!g->constraint || constraint_may_end(g->constraint)))
 			return FRAME_END_STOP;
 	if (g->constraint && constraint_must_end(g->constraint) && !constraint_has_end(g->constraint))
 		return FRAME_END_EOG;
-	return g->drawn == s->set.n ? FRAME_END_LENGTH : 0;
+	return g->drawn == set->n ? FRAME_END_LENGTH : 0;
 }
 
 /* Draws the id for pos from s->row, as number `at` of this frame. Returns the reason to stop after it, 0 to continue,
  * or SESSION_FAILED. */
 static int draw(struct session *s, struct generation *g, uint32_t pos, size_t at, struct why *w)
 {
+	const struct settings *t = g->settings;
 	struct sampler_pick p;
 
-	if (pick_id(s, g, pos, g->drawn < s->set.min, &p, w) < 0
+	if (pick_id(s, g, pos, g->drawn < t->set.min, &p, w) < 0
 	    || (g->constraint && constraint_accept(g->constraint, pos, p.id, w) < 0)
-	    || (s->budget && thought_accept(s->budget, &g->thought, p.id, w)))
+	    || (t->budget && thought_accept(t->budget, &g->thought, p.id, w)))
 		return SESSION_FAILED;
 	s->id[at] = p.id;
-	pick_store_logprobs(s, &p, s->logprob + at * pick_n_logprobs(s));
+	pick_store_logprobs(g, &p, s->logprob + at * pick_n_logprobs(g));
 	g->drawn++;
 	g->next = pos + 1;
 	return generation_reason(s, g, p.id);
@@ -159,7 +202,7 @@ int generation_draw(struct session *s, struct generation *g, const struct frame 
 	size_t n = 0;
 
 	pos = f->pos == FRAME_APPEND ? sampler_next(g->sampler) : f->pos + first + 1;
-	if (reserve(s, f->rows - first, w))
+	if (reserve(s, g, f->rows - first, w))
 		return -1;
 	for (at = first; at < f->rows && !over; at++) {
 		/* The row after a guess is used only if the guess is what was drawn. */
@@ -176,7 +219,7 @@ int generation_draw(struct session *s, struct generation *g, const struct frame 
 	}
 	g->n_guess = 0;
 	/* what the rows before a failure gave is valid, and w keeps its reason unless writing fails, too */
-	if ((over >= 0 || n) && pick_write(s, s->id, s->logprob, n, pos, f->seq, &cause)) {
+	if ((over >= 0 || n) && pick_write(g, s->id, s->logprob, n, pos, &cause)) {
 		*w = cause;
 		return -1;
 	}

@@ -11,6 +11,7 @@
 
 struct generation {
 	struct sequence sequence;
+	struct settings *settings;
 	struct sampler *sampler;
 	struct constraint *constraint;  /* or NULL */
 	struct thought thought;         /* with --think-budget */
@@ -22,14 +23,17 @@ struct generation {
 	uint32_t next;                  /* the position after the last id drawn */
 	int64_t drawn;
 	int idle;                       /* between turns, or over */
+	int refused;                    /* its options were refused; sequence 0 */
 };
 
 /* A new generation for sequence number seq, or one that continues the first pos positions of `from`. NULL: out of
  * memory. */
-struct generation *generation_open(const struct session *s, uint32_t seq, struct why *w);
-struct generation *generation_fork(const struct session *s, const struct generation *from, uint32_t seq, uint32_t pos,
-	struct why *w);
+struct generation *generation_open(struct settings *t, uint32_t seq, struct why *w);
+struct generation *generation_fork(const struct generation *from, uint32_t seq, uint32_t pos, struct why *w);
 void generation_close(struct generation *g);
+
+/* From now on it draws with these settings, as if all ids so far were a prompt. */
+int generation_change(struct generation *g, struct settings *t, struct why *w);
 
 /* Appends ids to the history; with --turns those of a prompt begin a turn. 0 or -1. */
 int generation_ids(struct session *s, struct generation *g, const struct frame *f, struct why *w);

@@ -75,17 +75,18 @@ int main(int argc, char **argv)
 	static struct session s;
 
 	cli_start(&c, argc, argv);
-	sample_options(&c, &s.set);
-	if (s.set.verbose)
-		fprintf(stderr, "sample: seed %" PRIu64 "\n", s.set.chain.seed);
+	s.cli = &c;
+	sample_options(&c, &s.line.set);
+	if (s.line.set.verbose)
+		fprintf(stderr, "sample: seed %" PRIu64 "\n", s.line.set.chain.seed);
 	cli_binary(&c, 0);
 	cli_binary(&c, 1);
 	guard_arm(c.program);
 	must_accept(session_open(&s, &w));
-	if (!s.set.n && !s.set.turns)
+	if (!s.line.set.n && !s.line.set.turns)
 		return cli_end(&c);
-	if (s.set.card)
-		take_card(&s, s.set.card);
+	if (s.line.set.card)
+		take_card(&s, s.line.set.card);
 	frame_open_in(&s.in, 0, "standard input");
 	draw_all(&s);
 	session_close(&s);

@@ -1,5 +1,5 @@
-/* options: the command line of sample. One table lists the numeric options. Explicit options override what a preset or
- * --gumbel implies. */
+/* options: the command line of sample, and the options of a sequence. One table lists the numeric options. Explicit
+ * options override what a preset or --gumbel implies. */
 #include "options.h"
 
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 #include "lib/sampler/opts.h"
 
 enum { LOGPROBS = 1, TURNS, CARD };
+enum { TEXTS_MAX = 1 << 26 };   /* bytes of breakers */
 
 const struct opt options_table[] = {
 	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation or input)" },
@@ -38,7 +39,7 @@ const struct cli_rule options_rules[] = {
 };
 
 /* The options that are numbers: where each is stored, and its range. */
-#define CHAIN(field) offsetof(struct sample_options, chain.field)
+#define CHAIN(field) offsetof(struct sample_options, asked.chain.field)
 static const struct number {
 	const char *name;
 	enum { REAL, INTEGER, LONG } type;
@@ -84,53 +85,52 @@ static const struct preset {
 	{ 0, 1, 1, 1 }
 };
 
-/* State while the command line is parsed. */
-struct option_parser {
-	struct cli *c;
-	struct sample_options *set;
-	unsigned char given[sizeof numbers / sizeof *numbers];
-	const struct preset *preset;
-	int64_t seed;
-	int greedy, named_breakers;
-	struct why w;
-};
+_Static_assert(sizeof numbers / sizeof *numbers <= 32, "a bit for each");
 
-static void take_number(struct option_parser *r, const struct opt *o)
+/* A usage error if an option is given more than this many times. */
+static void at_most(const struct cli *c, const struct opt *o, size_t n, int most)
+{
+	if (n == (size_t)most)
+		cli_usage(c, "--%s: more than %d of them", o->name, most);
+}
+
+static void take_number(const struct cli *c, const struct opt *o, struct sample_options *set)
 {
 	const struct number *n = numbers;
 	char *to;
 
 	while (strcmp(n->name, o->name))
 		n++;
-	to = (char *)r->set + n->at;
-	r->given[n - numbers] = 1;
+	to = (char *)set + n->at;
+	set->asked.numbers |= (uint32_t)1 << (n - numbers);
 	if (n->type == REAL)
-		*(float *)(void *)to = (float)cli_real(r->c, o, n->low, n->high);
+		*(float *)(void *)to = (float)cli_real(c, o, n->low, n->high);
 	else if (n->type == INTEGER)
-		*(int32_t *)(void *)to = (int32_t)cli_integer(r->c, o, (long long)n->low, (long long)n->high);
+		*(int32_t *)(void *)to = (int32_t)cli_integer(c, o, (long long)n->low, (long long)n->high);
 	else
-		*(int64_t *)(void *)to = cli_integer(r->c, o, (long long)n->low, (long long)n->high);
+		*(int64_t *)(void *)to = cli_integer(c, o, (long long)n->low, (long long)n->high);
 }
 
-/* A usage error if an option is given more than this many times. */
-static void at_most(const struct option_parser *r, const struct opt *o, size_t n, int most)
+/* Random seeds are in the range of -s, too. */
+static void take_seed(const struct cli *c, const struct opt *o, struct sample_options *set)
 {
-	if (n == (size_t)most)
-		cli_usage(r->c, "--%s: more than %d of them", o->name, most);
+	long long seed = cli_integer(c, o, -1, INT64_MAX);
+
+	set->asked.chain.seed = seed < 0 ? rng_seed() >> 1 : (uint64_t)seed;
+	set->seeded = 1;
 }
 
 /* ID+B, ID-B, ID-inf. */
-static void add_bias(struct option_parser *r, const struct opt *o)
+static void add_bias(struct cli *c, const struct opt *o, struct sample_options *set)
 {
-	struct cli *c = r->c;
 	const char *text = c->value, *sign = strpbrk(text, "+-");
-	struct sampler_params *p = &r->set->chain;
-	struct sampler_bias *b = &r->set->bias[p->n_bias];
+	struct sampler_params *p = &set->asked.chain;
+	struct sampler_bias *b = &set->bias[p->n_bias];
 	char id[16];
 
 	if (!sign || sign == text || (size_t)(sign - text) >= sizeof id)
 		cli_usage(c, "-l/--logit-bias: \"%s\" is not of the form ID+B or ID-B", text);
-	at_most(r, o, p->n_bias++, BIAS_MAX);
+	at_most(c, o, p->n_bias++, BIAS_MAX);
 	snprintf(id, sizeof id, "%.*s", (int)(sign - text), text);
 	c->value = id;
 	b->id = (int32_t)cli_integer(c, o, 0, FRAME_VOCAB_MAX - 1);
@@ -138,89 +138,133 @@ static void add_bias(struct option_parser *r, const struct opt *o)
 	b->bias = !strcmp(sign, "-inf") ? -INFINITY : (float)cli_real(c, o, -1e6, 1e6);
 }
 
-static void add_id(struct option_parser *r, const struct opt *o, int32_t *ids, size_t *n, int most)
+static void add_id(const struct cli *c, const struct opt *o, int32_t *ids, size_t *n, int most)
 {
-	at_most(r, o, *n, most);
-	ids[(*n)++] = (int32_t)cli_integer(r->c, o, 0, FRAME_VOCAB_MAX - 1);
+	at_most(c, o, *n, most);
+	ids[(*n)++] = (int32_t)cli_integer(c, o, 0, FRAME_VOCAB_MAX - 1);
 }
 
-static void add_breaker(struct option_parser *r, const char *text)
+static void take_breaker(const struct cli *c, const struct opt *o, struct sample_options *set)
 {
-	struct sampler_breakers *b = &r->set->chain.breakers;
-	char *s = malloc(strlen(text) + 1);
+	struct sampler_breakers *b = &set->asked.chain.breakers;
+	struct sampler_breaker *breaker = &set->breaker[b->n_text];
+	size_t n = strlen(c->value);
+	char *s;
 
-	if (!s)
-		cli_die(r->c, "out of memory");
-	r->set->breaker[b->n_text] = (struct sampler_breaker){ s, quote_undo(text, strlen(text), s) };
-	if (!r->set->breaker[b->n_text].n || r->set->breaker[b->n_text].n > SAMPLER_BREAKER_MAX)
-		cli_usage(r->c, "--dry-sequence-breaker: \"%s\" is not 1 to %d bytes", text, SAMPLER_BREAKER_MAX);
+	at_most(c, o, b->n_text, BREAKERS_MAX);
+	set->asked.breakers = 1;
+	if (!strcmp(c->value, "none")) {
+		b->n_text = 0;
+		return;
+	}
+	if (!(s = arena_text(&set->texts, n + 1)))
+		cli_die(c, "out of memory");
+	*breaker = (struct sampler_breaker){ s, quote_undo(c->value, n, s) };
+	if (!breaker->n || breaker->n > SAMPLER_BREAKER_MAX)
+		cli_usage(c, "--dry-sequence-breaker: \"%s\" is not 1 to %d bytes", c->value, SAMPLER_BREAKER_MAX);
 	b->n_text++;
 }
 
-static void take_breaker(struct option_parser *r, const struct opt *o)
+static int is_file(const struct opt *o)
 {
-	at_most(r, o, r->set->chain.breakers.n_text, BREAKERS_MAX);
-	r->named_breakers = 1;
-	if (!strcmp(r->c->value, "none"))
-		r->set->chain.breakers.n_text = 0;
-	else
-		add_breaker(r, r->c->value);
+	return o->letter == OPT_GRAMMAR && strstr(o->name, "-file");
 }
 
-static void take_grammar(struct option_parser *r, const struct opt *o)
+static void take_grammar(const struct cli *c, const struct opt *o, struct grammar_source *g)
 {
-	struct grammar_source *g = &r->set->grammar;
-
-	if (strstr(o->name, "-file") && slurp_is_stdin(r->c->value))
-		cli_usage(r->c, "--%s %s: standard input holds the logits", o->name, r->c->value);
+	if (is_file(o) && slurp_is_stdin(c->value))
+		cli_usage(c, "--%s %s: standard input holds the logits", o->name, c->value);
 	g->option = o->name;
-	g->value = r->c->value;
-	g->is_file = strstr(o->name, "-file") != NULL;
+	g->value = c->value;
+	g->is_file = is_file(o);
 }
 
-static void take(struct option_parser *r, const struct opt *o)
+static void take_order(const struct cli *c, const struct opt *o, struct sampler_params *p)
 {
-	int (*order)(struct sampler_params *p, const char *names, struct why *w);
-	struct sample_options *set = r->set;
-	struct cli *c = r->c;
+	int (*order)(struct sampler_params *p, const char *names, struct why *w) = o->letter == OPT_SAMPLERS
+		? sampler_order : sampler_order_letters;
+	struct why w;
 
+	if (order(p, c->value, &w) < 0)
+		cli_usage(c, "--%s: %s", o->name, w.text);
+}
+
+static void take_text(const struct cli *c, const struct opt *o, struct after *texts)
+{
+	struct why w;
+
+	if (after_add_quoted(texts, c->value, strlen(c->value), &w))
+		cli_usage(c, "--%s: %s", o->name, w.text);
+}
+
+static void take_budget(const struct cli *c, const struct opt *o, struct sample_options *set)
+{
+	struct budget_options *b = &set->budget;
+
+	set->own_budget = 1;
 	switch (o->letter) {
-	case OPT_NUMBER: case OPT_DRY: take_number(r, o); break;
+	case OPT_BUDGET:
+		b->given = 1;
+		b->most = (int32_t)cli_integer(c, o, 0, INT32_MAX);
+		break;
+	case OPT_THINK_OPEN: take_text(c, o, &b->open); break;
+	case OPT_THINK_CLOSE: b->close = c->value; break;
+	case OPT_THINK_MESSAGE: b->message = c->value; break;
+	}
+}
+
+/* Whether it must be the same for all sequences: files, and what the whole program does. */
+static int is_whole(const struct opt *o)
+{
+	return o->letter == 'm' || o->letter == 'v' || o->letter == TURNS || o->letter == CARD || o->letter == OPT_TRACE
+		|| is_file(o);
+}
+
+/* Rejects combinations that make no sense. */
+static void check(const struct cli *c, const struct sample_options *set)
+{
+	if (set->n != NO_LIMIT && set->min > set->n)
+		cli_usage(c, "--min-tokens: %" PRId64 " is more than -n/--n-predict, %" PRId64, set->min, set->n);
+	if (set->grammar.after.n && !set->grammar.option)
+		cli_usage(c, "--grammar-after requires --grammar");
+	if (set->asked.chain.breakers.n_text && !set->model)
+		cli_usage(c, "--dry-sequence-breaker requires -m/--model, which has the text of the ids; "
+			"or use --dry-sequence-breaker-id");
+}
+
+static void take(struct cli *c, const struct opt *o, void *context)
+{
+	struct sample_options *set = context;
+	struct sampler_params *chain = &set->asked.chain;
+
+	if (!o) {
+		check(c, set);
+		return;
+	}
+	if (is_whole(o))
+		cli_whole(c, o);
+	switch (o->letter) {
+	case OPT_NUMBER: case OPT_DRY: take_number(c, o, set); break;
 	case 'n': set->n = cli_integer(c, o, NO_LIMIT, INT32_MAX); break;
-	case 's': r->seed = cli_integer(c, o, -1, INT64_MAX); break;
-	case 'l': add_bias(r, o); break;
+	case 's': take_seed(c, o, set); break;
+	case 'l': add_bias(c, o, set); break;
 	case 'm': set->model = c->value; break;
 	case 'v': set->verbose = 1; break;
-	case OPT_GREEDY: r->greedy = 1; break;
-	case OPT_GUMBEL: set->chain.gumbel = 1; break;
-	case OPT_PRESET: r->preset = presets + cli_choice(r->c, o); break;
-	case OPT_SAMPLERS:
-	case OPT_LETTERS:
-		order = o->letter == OPT_SAMPLERS ? sampler_order : sampler_order_letters;
-		if (order(&set->chain, c->value, &r->w) < 0)
-			cli_usage(c, "--%s: %s", o->name, r->w.text);
-		break;
-	case OPT_BREAKER: take_breaker(r, o); break;
-	case OPT_BREAKER_ID: add_id(r, o, set->breaker_id, &set->chain.breakers.n_id, BREAKERS_MAX); break;
-	case OPT_STOP_ID: add_id(r, o, set->stop_id, &set->n_stop, STOP_IDS_MAX); break;
+	case OPT_GREEDY: set->asked.greedy = 1; break;
+	case OPT_GUMBEL: chain->gumbel = 1; break;
+	case OPT_PRESET: set->asked.preset = cli_choice(c, o); break;
+	case OPT_SAMPLERS: case OPT_LETTERS: take_order(c, o, chain); break;
+	case OPT_BREAKER: take_breaker(c, o, set); break;
+	case OPT_BREAKER_ID: add_id(c, o, set->breaker_id, &chain->breakers.n_id, BREAKERS_MAX); break;
+	case OPT_STOP_ID: add_id(c, o, set->stop_id, &set->n_stop, STOP_IDS_MAX); break;
 	case OPT_CERTAINTY: set->certainty = cli_choice(c, o); break;
 	case OPT_IGNORE_EOS: set->ignore_eos = 1; break;
-	case OPT_GRAMMAR: take_grammar(r, o); break;
-	case OPT_AFTER:
-		if (after_add_quoted(&set->grammar.after, c->value, strlen(c->value), &r->w))
-			cli_usage(c, "--%s: %s", o->name, r->w.text);
+	case OPT_GRAMMAR: take_grammar(c, o, &set->grammar); break;
+	case OPT_AFTER: take_text(c, o, &set->grammar.after); break;
+	case OPT_BUDGET: case OPT_THINK_OPEN: case OPT_THINK_CLOSE: case OPT_THINK_MESSAGE:
+		take_budget(c, o, set);
 		break;
-	case OPT_BUDGET:
-		set->budget.given = 1;
-		set->budget.most = (int32_t)cli_integer(c, o, 0, INT32_MAX);
-		break;
-	case OPT_THINK_OPEN:
-		if (after_add_quoted(&set->budget.open, c->value, strlen(c->value), &r->w))
-			cli_usage(c, "--%s: %s", o->name, r->w.text);
-		break;
-	case OPT_THINK_CLOSE: set->budget.close = c->value; break;
-	case OPT_THINK_MESSAGE: set->budget.message = c->value; break;
-	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
+	case LOGPROBS: chain->n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case TURNS: set->turns = 1; break;
 	case CARD: set->card = c->value; break;
 	case OPT_TRACE: set->trace = 1; break;
@@ -239,58 +283,79 @@ static void make_greedy(struct sampler_params *p)
 		p->order[p->n_order++] = SAMPLER_TEMPERATURE;
 }
 
-/* Applies a preset and --gumbel to the options that were not given. */
-static void fill_in(struct option_parser *r)
+static int is_given(const struct sample_options *set, int number)
 {
-	struct sampler_params *p = &r->set->chain;
-	const struct preset *preset = r->preset;
-
-	if (preset) {
-		p->temp = r->given[N_TEMP] ? p->temp : preset->temp;
-		p->repeat = r->given[N_REPEAT] ? p->repeat : preset->repeat;
-	}
-	if (preset || p->gumbel) {
-		p->top_k = r->given[N_TOP_K] ? p->top_k : preset ? preset->top_k : 0;
-		p->top_p = r->given[N_TOP_P] ? p->top_p : preset ? preset->top_p : 1;
-		p->min_p = r->given[N_MIN_P] ? p->min_p : 0;
-	}
-	if (r->greedy)
-		make_greedy(p);
-	p->seed = r->seed < 0 ? rng_seed() >> 1 : (uint64_t)r->seed;    /* random seeds are in the range of -s, too */
+	return set->asked.numbers >> number & 1;
 }
 
-/* Rejects combinations that make no sense. */
-static void check(struct option_parser *r)
+/* Makes the chain: applies a preset and --gumbel to the options that were not given. */
+static void fill_in(struct sample_options *set)
 {
-	const struct sample_options *set = r->set;
+	static const struct sampler_breaker breakers[] = { { "\n", 1 }, { ":", 1 }, { "\"", 1 }, { "*", 1 } };
+	struct sampler_params *p = &set->chain;
+	const struct preset *preset = set->asked.preset < 0 ? NULL : presets + set->asked.preset;
 
-	if (r->c->argc)
-		cli_usage(r->c, "%s: unexpected operand: sample reads logits from standard input (try --help)",
-			r->c->argv[0]);
-	if (set->n != NO_LIMIT && set->min > set->n)
-		cli_usage(r->c, "--min-tokens: %" PRId64 " is more than -n/--n-predict, %" PRId64, set->min, set->n);
-	if (set->chain.breakers.n_text && !set->model)
-		cli_usage(r->c, "--dry-sequence-breaker requires -m/--model, which has the text of the ids; "
-			"or use --dry-sequence-breaker-id");
+	*p = set->asked.chain;
+	p->bias = set->bias;
+	p->breakers.id = set->breaker_id;
+	p->breakers.text = set->breaker;
+	if (preset) {
+		p->temp = is_given(set, N_TEMP) ? p->temp : preset->temp;
+		p->repeat = is_given(set, N_REPEAT) ? p->repeat : preset->repeat;
+	}
+	if (preset || p->gumbel) {
+		p->top_k = is_given(set, N_TOP_K) ? p->top_k : preset ? preset->top_k : 0;
+		p->top_p = is_given(set, N_TOP_P) ? p->top_p : preset ? preset->top_p : 1;
+		p->min_p = is_given(set, N_MIN_P) ? p->min_p : 0;
+	}
+	if (set->asked.greedy)
+		make_greedy(p);
+	if (set->model && !set->asked.breakers) {
+		p->breakers.text = breakers;
+		p->breakers.n_text = sizeof breakers / sizeof *breakers;
+	}
 }
 
 void sample_options(struct cli *c, struct sample_options *set)
 {
-	static const char *const breakers[] = { "\n", ":", "\"", "*" };
-	struct option_parser r = { .c = c, .set = set, .seed = -1 };
 	const struct opt *o;
-	size_t i;
 
-	sampler_defaults(&set->chain);
-	set->chain.bias = set->bias;
-	set->chain.breakers.id = set->breaker_id;
-	set->chain.breakers.text = set->breaker;
+	sampler_defaults(&set->asked.chain);
+	set->asked.chain.seed = rng_seed() >> 1;
+	set->asked.preset = -1;
+	set->texts.limit = TEXTS_MAX;
 	set->n = NO_LIMIT;
 	set->block = 32;
 	while ((o = cli_next(c)))
-		take(&r, o);
-	check(&r);
-	for (i = 0; set->model && !r.named_breakers && i < sizeof breakers / sizeof *breakers; i++)
-		add_breaker(&r, breakers[i]);
-	fill_in(&r);
+		take(c, o, set);
+	take(c, NULL, set);
+	if (c->argc)
+		cli_usage(c, "%s: unexpected operand: sample reads logits from standard input (try --help)",
+			c->argv[0]);
+	fill_in(set);
+}
+
+int sample_options_of(const struct cli *c, const struct sample_options *line, const char *words, size_t n,
+	struct sample_options *set, struct why *w)
+{
+	*set = *line;
+	set->grammar = (struct grammar_source){ 0 };
+	set->texts = (struct arena){ .limit = TEXTS_MAX };
+	set->budget.open = (struct after){ .n = 0 };
+	set->seeded = set->own_budget = set->asked.greedy = 0;
+	set->asked.numbers = 0;
+	if (cli_words(c, words, n, take, set, w))
+		return -1;
+	/* a temperature of its own is not greedy, though the command line may be */
+	set->asked.greedy |= line->asked.greedy && !is_given(set, N_TEMP);
+	set->asked.numbers |= line->asked.numbers;
+	fill_in(set);
+	return 0;
+}
+
+void sample_options_free(struct sample_options *set)
+{
+	after_free(&set->grammar.after);
+	after_free(&set->budget.open);
+	arena_free(&set->texts);
 }

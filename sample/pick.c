@@ -23,7 +23,7 @@ int pick_read_row(struct session *s, const struct frame *f, uint32_t at, uint32_
  * end can follow, it is allowed. */
 static int restrict_row(const struct session *s, const struct generation *g, uint32_t pos, int early, struct why *w)
 {
-	const struct sample_options *set = &s->set;
+	const struct sample_options *set = &g->settings->set;
 	int over = 0;
 
 	if (g->constraint) {
@@ -58,8 +58,8 @@ int pick_id(struct session *s, struct generation *g, uint32_t pos, int early, st
 	sampler_prepare(g->sampler, s->row);
 	if (restrict_row(s, g, pos, early, w) < 0)
 		return SESSION_FAILED;
-	if (s->budget)
-		force(s, thought_due(s->budget, &g->thought));
+	if (g->settings->budget)
+		force(s, thought_due(g->settings->budget, &g->thought));
 	if (sampler_draw(g->sampler, s->row, pos, p, w) < 0)
 		return SESSION_FAILED;
 	if (p->n_nan && !s->warned++)
@@ -70,15 +70,17 @@ int pick_id(struct session *s, struct generation *g, uint32_t pos, int early, st
 	return 0;
 }
 
-size_t pick_n_logprobs(const struct session *s)
+size_t pick_n_logprobs(const struct generation *g)
 {
-	return s->set.chain.n_best < 0 ? 0 : (size_t)s->set.chain.n_best + 1;
+	int32_t n_best = g->settings->set.chain.n_best;
+
+	return n_best < 0 ? 0 : (size_t)n_best + 1;
 }
 
 /* Where fewer ids are possible than asked for, id -1 marks the end. */
-void pick_store_logprobs(const struct session *s, const struct sampler_pick *p, float (*to)[2])
+void pick_store_logprobs(const struct generation *g, const struct sampler_pick *p, float (*to)[2])
 {
-	size_t n = pick_n_logprobs(s);
+	size_t n = pick_n_logprobs(g);
 
 	for (size_t i = 0; i < n; i++) {
 		to[i][0] = !i ? (float)p->id : i <= p->n_best ? (float)p->best[i - 1].id : -1;
@@ -86,13 +88,13 @@ void pick_store_logprobs(const struct session *s, const struct sampler_pick *p, 
 	}
 }
 
-int pick_write(const struct session *s, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos,
-	uint32_t seq, struct why *w)
+int pick_write(const struct generation *g, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos,
+	struct why *w)
 {
-	struct frame f = { .kind = FRAME_LOGPROBS, .cols = 2, .type = FRAME_F32, .seq = seq };
-	size_t most = pick_n_logprobs(s), rows;
+	struct frame f = { .kind = FRAME_LOGPROBS, .cols = 2, .type = FRAME_F32, .seq = g->sequence.number };
+	size_t most = pick_n_logprobs(g), rows;
 
-	if (frame_write_ids(1, id, (uint32_t)n, pos, FRAME_SAMPLED, seq, w) < 0)
+	if (frame_write_ids(1, id, (uint32_t)n, pos, FRAME_SAMPLED, f.seq, w) < 0)
 		return -1;
 	for (size_t i = 0; most && i < n; i++) {
 		for (rows = 1; rows < most && logprob[i * most + rows][0] >= 0; rows++)

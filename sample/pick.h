@@ -15,13 +15,13 @@ int pick_read_row(struct session *s, const struct frame *f, uint32_t at, uint32_
 int pick_id(struct session *s, struct generation *g, uint32_t pos, int early, struct sampler_pick *p, struct why *w);
 
 /* How many pairs of an id and its log-probability are written for each drawn id: its own, and those of the best. */
-size_t pick_n_logprobs(const struct session *s);
+size_t pick_n_logprobs(const struct generation *g);
 
 /* Stores these pairs in to[pick_n_logprobs()]. */
-void pick_store_logprobs(const struct session *s, const struct sampler_pick *p, float (*to)[2]);
+void pick_store_logprobs(const struct generation *g, const struct sampler_pick *p, float (*to)[2]);
 
 /* Writes id[n], the first for pos, and logprob[n][pick_n_logprobs()]. 0 or -1. */
-int pick_write(const struct session *s, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos, uint32_t seq,
+int pick_write(const struct generation *g, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos,
 	struct why *w);
 
 #endif

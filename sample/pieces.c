@@ -10,10 +10,11 @@ struct token_pieces {
 	const char *path;
 	struct gguf *g;
 	struct vocab *v;
+	struct vocab *encoder;          /* NULL before pieces_encoder() */
 	struct card card;
 };
 
-struct token_pieces *pieces_open(const char *path, int need, struct why *w)
+struct token_pieces *pieces_open(const char *path, struct why *w)
 {
 	struct token_pieces *p = calloc(1, sizeof *p);
 
@@ -22,7 +23,7 @@ struct token_pieces *pieces_open(const char *path, int need, struct why *w)
 		return NULL;
 	}
 	p->path = path;
-	if (!(p->g = gguf_open(models_path(path, w), 0, w)) || !(p->v = vocab_open(p->g, need, w))) {
+	if (!(p->g = gguf_open(models_path(path, w), 0, w)) || !(p->v = vocab_open(p->g, VOCAB_PIECES, w))) {
 		pieces_close(p);
 		return NULL;
 	}
@@ -35,14 +36,20 @@ void pieces_close(struct token_pieces *p)
 	if (!p)
 		return;
 	vocab_close(p->v);
+	vocab_close(p->encoder);
 	if (p->g)
 		gguf_close(p->g);
 	free(p);
 }
 
-struct vocab *pieces_vocab(const struct token_pieces *p)
+const struct vocab *pieces_vocab(const struct token_pieces *p)
 {
 	return p->v;
+}
+
+struct vocab *pieces_encoder(struct token_pieces *p, struct why *w)
+{
+	return p->encoder ? p->encoder : (p->encoder = vocab_open(p->g, VOCAB_ENCODE, w));
 }
 
 int pieces_agree(const struct token_pieces *p, const struct card *card, struct why *w)

@@ -11,12 +11,13 @@
 
 struct token_pieces;
 
-/* Borrows the path. need: as of vocab_open(). NULL: the file cannot be read or has no vocabulary. */
-struct token_pieces *pieces_open(const char *path, int need, struct why *w);
+/* Borrows the path. NULL: the file cannot be read or has no vocabulary. */
+struct token_pieces *pieces_open(const char *path, struct why *w);
 void pieces_close(struct token_pieces *p);
 
-/* Owned by p. */
-struct vocab *pieces_vocab(const struct token_pieces *p);
+/* Owned by p. pieces_encoder(): one that can encode, opened at the first call; NULL with a reason. */
+const struct vocab *pieces_vocab(const struct token_pieces *p);
+struct vocab *pieces_encoder(struct token_pieces *p, struct why *w);
 
 /* Whether the stream has this vocabulary; -1 names both sides. */
 int pieces_agree(const struct token_pieces *p, const struct card *card, struct why *w);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/system.h"
 #include "lib/sampler/sampler.h"
@@ -10,41 +11,22 @@
 #include "generation.h"
 #include "trace.h"
 
-static int check_id(int32_t id, int32_t n_vocab, const char *option, struct why *w)
-{
-	return card_check_id(id, n_vocab, w) ? why_in(w, option) : 0;
-}
-
-/* Whether the ids that options name are in a vocabulary of n_vocab. */
-static int check_ids(const struct sample_options *set, int32_t n_vocab, struct why *w)
-{
-	size_t i;
-	int bad = 0;
-
-	for (i = 0; !bad && i < set->chain.n_bias; i++)
-		bad = check_id(set->bias[i].id, n_vocab, "-l/--logit-bias", w);
-	for (i = 0; !bad && i < set->n_stop; i++)
-		bad = check_id(set->stop_id[i], n_vocab, "--stop-id", w);
-	for (i = 0; !bad && i < set->chain.breakers.n_id; i++)
-		bad = check_id(set->breaker_id[i], n_vocab, "--dry-sequence-breaker-id", w);
-	return bad;
-}
-
 int session_open(struct session *s, struct why *w)
 {
+	struct sample_options *set = &s->line.set;
+	struct vocab *encoder;
 	int usage;
 
-	if (!s->set.model)
+	if (!set->model)
 		return 0;
-	if (!(s->pieces = pieces_open(s->set.model, s->set.budget.given ? VOCAB_ENCODE : VOCAB_PIECES, w)))
+	if (!(s->pieces = pieces_open(set->model, w)))
 		return -1;
-	if (check_ids(&s->set, pieces_count(s->pieces), w) < 0)
+	if (settings_check_ids(set, pieces_count(s->pieces), w) < 0)
 		return SESSION_USAGE;
-	s->set.chain.breakers.piece = pieces_shown;
-	s->set.chain.breakers.context = s->pieces;
-	if (s->set.budget.given && !(s->budget = budget_open(&s->set.budget, pieces_vocab(s->pieces), w)))
+	if (set->budget.given && (!(encoder = pieces_encoder(s->pieces, w))
+	    || !(s->line.budget = budget_open(&set->budget, encoder, w))))
 		return -1;
-	if (!s->set.grammar.option || (s->constraint = constraint_open(&s->set.grammar, s->pieces, &usage, w)))
+	if (!set->grammar.option || (s->line.constraint = constraint_open(&set->grammar, s->pieces, &usage, w)))
 		return 0;
 	return usage ? SESSION_USAGE : -1;
 }
@@ -55,60 +37,36 @@ void session_close(struct session *s)
 
 	while ((q = sequences_take(&s->sequences)))
 		generation_close((struct generation *)q);
-	sampler_close(s->sampler);
+	sampler_close(s->line.sampler);
 	trace_close(s->trace);
-	constraint_close(s->constraint);
-	budget_close(s->budget);
-	after_free(&s->set.budget.open);
-	after_free(&s->set.grammar.after);
+	constraint_close(s->line.constraint);
+	budget_close(s->line.budget);
+	sample_options_free(&s->line.set);
 	pieces_close(s->pieces);
 	free(s->row);
 	free(s->id);
-	free(s->opts);
 }
 
 /* ---- the card ---- */
 
-/* What a canvas needs to know of each pick, too. */
-static void prepare_canvas(const struct session *s, struct sampler_params *p)
-{
-	int32_t least = s->set.certainty == CERTAINTY_MARGIN ? 2 : 0;
-
-	p->n_best = p->n_best < least ? least : p->n_best;
-	p->entropy = s->set.certainty == CERTAINTY_ENTROPY;
-}
-
 /* The card opens the sampler and is passed on; a later one has to agree. */
 static int take_card(struct session *s, const struct frame *f, struct why *w)
 {
-	struct sample_options *set = &s->set;
-	struct sampler_params p;
+	const struct sample_options *set = &s->line.set;
 	struct card card;
 
 	if (card_read(&s->in, f, &card, w) < 0)
 		return -1;
-	if (s->sampler)
+	if (s->line.sampler)
 		return card_agree(&card, "standard input: a later card", &s->card, "the first", w);
 	s->card = card;
-	if (check_ids(set, card.n_vocab, w) < 0)
+	if (settings_check_ids(set, card.n_vocab, w) < 0)
 		return SESSION_USAGE;
 	if (s->pieces && pieces_agree(s->pieces, &card, w) < 0)
 		return -1;
-	if (s->constraint && card.diffusion)
-		return why(w, "--%s: a diffusion model draws ids in any order, so a grammar cannot constrain it",
-			set->grammar.option);
-	if (s->budget && card.diffusion)
-		return why(w, "--think-budget: a diffusion model draws ids in any order");
-	if (s->constraint && constraint_start(s->constraint, s->pieces, &card, set->stop_id, set->n_stop, w) < 0)
-		return -1;
 	if (set->trace && !(s->trace = trace_open(card.n_vocab, s->pieces ? pieces_vocab(s->pieces) : NULL)))
 		return why(w, "no memory for a vocabulary of %" PRId32, card.n_vocab);
-	set->chain.observe = set->trace ? trace_observe : NULL;
-	set->chain.observer = s->trace;
-	p = set->chain;
-	if (card.diffusion)
-		prepare_canvas(s, &p);
-	if (!(s->sampler = sampler_open(&p, card.n_vocab, w)))
+	if (settings_start(&s->line, s, w))
 		return -1;
 	if (!(s->row = malloc((size_t)card.n_vocab * sizeof *s->row)))
 		return why(w, "no memory for a vocabulary of %" PRId32, card.n_vocab);
@@ -118,18 +76,23 @@ static int take_card(struct session *s, const struct frame *f, struct why *w)
 
 /* ---- sequences ---- */
 
+/* Begins a sequence. NULL: out of memory. */
+static struct generation *start_generation(struct session *s, struct settings *t, uint32_t seq, struct why *w)
+{
+	struct generation *g = generation_open(t, seq, w);
+
+	if (!g || !sequences_add(&s->sequences, &g->sequence, seq, w))
+		return g;
+	generation_close(g);
+	return NULL;
+}
+
 /* The generation of the frame's sequence, which may be new. NULL: out of memory. */
 static struct generation *generation_of(struct session *s, uint32_t seq, struct why *w)
 {
 	struct generation *g = (struct generation *)sequences_find(&s->sequences, seq);
 
-	if (g)
-		return g;
-	if ((g = generation_open(s, seq, w)) && sequences_add(&s->sequences, &g->sequence, seq, w)) {
-		generation_close(g);
-		g = NULL;
-	}
-	return g;
+	return g ? g : start_generation(s, &s->line, seq, w);
 }
 
 /* The sequence is over; that of number 0 may have another turn. */
@@ -177,7 +140,7 @@ static int take_fork(struct session *s, const struct frame *f, struct why *w)
 		return SESSION_FAILED;
 	}
 	/* Sequence 0 exists before its first frame: it may continue a kept state. */
-	g = from ? generation_fork(s, from, f->seq, f->pos, w) : generation_open(s, f->seq, w);
+	g = from ? generation_fork(from, f->seq, f->pos, w) : generation_open(&s->line, f->seq, w);
 	if (!g)
 		return -1;
 	if (!sequences_add(&s->sequences, &g->sequence, f->seq, w))
@@ -186,10 +149,44 @@ static int take_fork(struct session *s, const struct frame *f, struct why *w)
 	return -1;
 }
 
-/* The options of a sequence. */
-static int pass_opts(struct session *s, const struct frame *f, struct why *w)
+/* Ends a sequence whose options are refused. What follows of sequence 0 is dropped until it gets others. */
+static int refuse(struct session *s, uint32_t seq, const struct why *reason, struct why *w)
 {
-	return frame_read_all(&s->in, f, &s->opts, &s->opts_room, w) || frame_write(1, f, s->opts, w) ? -1 : 0;
+	struct generation *g = seq ? NULL : generation_of(s, 0, w);
+
+	if (!seq && !g)
+		return -1;
+	if (g)
+		g->refused = 1;
+	return frame_write_refusal(1, reason, seq, w) || end_generation(s, seq, w) ? -1 : 0;
+}
+
+/* Opens what the sequence draws with. The same frame again has come round a loop. */
+static int take_opts(struct session *s, const struct frame *f, struct why *w)
+{
+	struct generation *g = (struct generation *)sequences_find(&s->sequences, f->seq);
+	const struct settings *old = g ? g->settings : NULL;
+	struct settings *t;
+	struct why reason;
+	char *words = NULL;
+	size_t room = 0;
+	int status;
+
+	if (frame_read_all(&s->in, f, &words, &room, w)) {
+		free(words);
+		return -1;
+	}
+	if (old && old->n_words == f->rows && old->number == f->seq && !memcmp(old->words, words, f->rows)) {
+		free(words);
+		return 0;
+	}
+	if (!(t = settings_open(s, words, f->rows, f->seq, &reason)))
+		return refuse(s, f->seq, &reason, w);
+	status = frame_write(1, f, words, w);
+	if (!status)
+		status = g ? generation_change(g, t, w) : start_generation(s, t, f->seq, w) ? 0 : -1;
+	settings_release(t);
+	return status;
 }
 
 /* Whether it waits for logits that only a loop brings. */
@@ -230,17 +227,21 @@ static int is_cut(const struct session *s, const struct generation *g, int reaso
 static int take_rows(struct session *s, const struct frame *f, struct why *w)
 {
 	struct generation *g = generation_of(s, f->seq, w);
+	int (*step)(struct session *s, struct generation *g, const struct frame *f, struct why *w);
 	int reason;
 
 	if (!g)
 		return -1;
+	if (g->refused)
+		return 0;
 	if (f->kind == FRAME_IDS)
 		return generation_ids(s, g, f, w);
 	if (g->idle)
 		return 0;
-	if (!s->set.n)
+	if (!g->settings->set.n)
 		g->next = f->pos == FRAME_APPEND ? sampler_next(g->sampler) : f->pos + f->rows;
-	reason = !s->set.n ? FRAME_END_LENGTH : (s->card.diffusion ? canvas_step : generation_draw)(s, g, f, w);
+	step = s->card.diffusion ? canvas_step : generation_draw;
+	reason = !g->settings->set.n ? FRAME_END_LENGTH : step(s, g, f, w);
 	s->cut |= is_cut(s, g, reason);
 	return reason > 0 ? write_end(s, g, (enum frame_reason)reason, w) : reason;
 }
@@ -268,7 +269,7 @@ int session_is_over(const struct session *s)
 	const struct generation *first = (const struct generation *)sequences_find(&s->sequences, 0);
 	size_t ended = first && first->idle;
 
-	return !s->set.turns && s->sequences.n == ended && (s->many ? s->no_more : first != NULL);
+	return !s->line.set.turns && s->sequences.n == ended && (s->many ? s->no_more : first != NULL);
 }
 
 int session_check_answered(const struct session *s, struct why *w)
@@ -294,7 +295,7 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 
 	if (f->kind == FRAME_CARD)
 		return take_card(s, f, w);
-	if (!s->sampler) {
+	if (!s->line.sampler) {
 		why(w, "no card before it: the ids that end a generation are not known");
 		return frame_why(&s->in, w);
 	}
@@ -319,7 +320,7 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 	else if (sequences_is_over(&s->sequences, f->seq))
 		return 0;
 	else if (f->kind == FRAME_OPTS)
-		status = pass_opts(s, f, w);
+		status = take_opts(s, f, w);
 	else if (f->kind == FRAME_END)
 		status = take_end(s, f, w);
 	else if (f->kind == FRAME_IDS || (f->kind == FRAME_LOGITS && !f->flags))

@@ -8,23 +8,19 @@
 
 #include "lib/stream/frame.h"
 #include "lib/stream/sequences.h"
-#include "options.h"
+#include "settings.h"
 
 struct session {
-	struct sample_options set;
+	const struct cli *cli;          /* whose tables the options of sequences are in; set by the caller */
+	struct settings line;           /* of the command line; its set is filled in by the caller */
 	struct frame_in in;
 	struct card card;
 	struct token_pieces *pieces;    /* NULL without -m */
 	struct trace *trace;            /* NULL without --trace */
-	struct constraint *constraint;  /* each generation has a copy; NULL without a grammar */
-	struct budget *budget;          /* NULL without --think-budget */
-	struct sampler *sampler;        /* each generation has a copy; NULL before the card */
 	float *row;                     /* [n_vocab] */
 	int32_t *id;                    /* [rows] drawn from one frame of logits; in one block with: */
 	float (*logprob)[2];            /* [rows][1 + n_best]: ids and log-probabilities */
 	size_t room;                    /* bytes of both */
-	char *opts;                     /* [opts_room]: options of a sequence */
-	size_t opts_room;
 	int warned;
 
 	struct sequences sequences;     /* of struct generation */
@@ -37,7 +33,7 @@ struct session {
 
 enum { SESSION_USAGE = -2, SESSION_FAILED = -3 };
 
-/* Before the first frame, with all of set filled in: opens the model file and the grammar. 0; -1; SESSION_USAGE: an
+/* Before the first frame: opens the model file and the grammar. 0; -1; SESSION_USAGE: an
  * invalid grammar, or an id outside the model's vocabulary. */
 int session_open(struct session *s, struct why *w);
 void session_close(struct session *s);

@@ -57,6 +57,11 @@ static _Noreturn void print_and_exit(const struct cli *c, int status, const char
 {
 	struct why ignored;
 
+	if (c->refused) {
+		vsnprintf(c->refusal->text, sizeof c->refusal->text, format, ap);
+		why_clean(c->refusal->text);
+		longjmp(*c->refused, 1);
+	}
 	out_flush(&ignored);
 	fflush(NULL);
 	print_line(c, error_fd, format, ap);

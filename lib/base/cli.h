@@ -28,8 +28,11 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "why.h"
 
 enum { CLI_SHARED = 256, CLI_TABLES = 6 };
 
@@ -79,11 +82,27 @@ struct cli {
 	int at, in, kept;       /* private: word, letter in it, operands so far; of `given` */
 	char ignored[128];      /* harmless options of llama.cpp, with a blank before each */
 	size_t room;
+
+	/* private, of the words of a sequence: */
+	const struct cli *line; /* the command line; otherwise NULL */
+	struct why *refusal;    /* why they are refused, */
+	jmp_buf *refused;       /* and where that leads */
 };
 
 /* The next option, or NULL after the last one. An unknown option, a missing argument or a broken rule ends the program
  * with status 2. */
 const struct opt *cli_next(struct cli *c);
+
+/* The options of a sequence, words[n] of an `opts` frame (frame(5)): calls take() for each that is in the tables of c,
+ * whose command line has been read, and finally with NULL; skips those of other stages. The struct cli that take()
+ * gets has the value. What rules require may be on the command line. -1, with the reason, in place of whatever
+ * would end the program, cli_usage() and cli_die() in take() included: these do not return, so take() must own nothing
+ * when it calls them. */
+typedef void cli_take(struct cli *c, const struct opt *o, void *context);
+int cli_words(const struct cli *c, const char *words, size_t n, cli_take *take, void *context, struct why *w);
+
+/* For an option that must be the same for all sequences: refuses it among the words of one. */
+void cli_whole(const struct cli *c, const struct opt *o);
 
 /* The value of the option just returned, as a number in [low, high]; anything else (empty, trailing characters,
  * hexadecimal, NaN, out of range) ends the program with status 2 and a message that names the option and the range. */

@@ -91,6 +91,8 @@ static void check_rule(const struct cli *c, const struct cli_rule *rule)
 
 		if (n > 1 && rule->one_of && word.o->arg)
 			cli_usage(c, "%s: only once", spell_word(&word).s);
+		if (c->line && rule->requires && !*other.s)
+			other = find_given(c->line, others, &word, names);
 		if (n && rule->requires && !*other.s)
 			cli_usage(c, "%s requires %s%s%s", spell_word(&word).s, names, colon, reason);
 		if (n && !rule->requires && *other.s)

@@ -67,7 +67,24 @@ void *sampler_array(struct sampler *s, size_t n, size_t size)
 	return s->memory[s->n_memory++] = calloc(n, size);
 }
 
-static int allocate(struct sampler *s)
+/* What every draw leaves as it was is borrowed, if there is a lender. */
+static void allocate_scratch(struct sampler *s, const struct sampler *lender)
+{
+	size_t n = (size_t)s->n_vocab;
+
+	if (lender) {
+		s->key = lender->key;
+		s->row = lender->row;
+		s->count = lender->count;
+		return;
+	}
+	s->key = sampler_array(s, TOPK_SCRATCH(n), sizeof *s->key);
+	s->row.id = sampler_array(s, n, sizeof *s->row.id);
+	s->row.p = sampler_array(s, n, sizeof *s->row.p);
+	s->count = sampler_array(s, n, sizeof *s->count);
+}
+
+static int allocate(struct sampler *s, const struct sampler *lender)
 {
 	const struct sampler_params *p = &s->params;
 	size_t n = (size_t)s->n_vocab, most = MIROSTAT_TOP, i;
@@ -75,10 +92,7 @@ static int allocate(struct sampler *s)
 	most = p->top_k > 0 ? size_max(most, (size_t)p->top_k) : most;
 	most = p->n_best > 0 ? size_max(most, (size_t)p->n_best) : most;
 	s->at = sampler_array(s, size_min(most, n), sizeof *s->at);
-	s->key = sampler_array(s, TOPK_SCRATCH(n), sizeof *s->key);
-	s->row.id = sampler_array(s, n, sizeof *s->row.id);
-	s->row.p = sampler_array(s, n, sizeof *s->row.p);
-	s->count = sampler_array(s, n, sizeof *s->count);
+	allocate_scratch(s, lender);
 	s->bias = sampler_array(s, p->n_bias + 1, sizeof *s->bias);
 	s->raw = sampler_array(s, p->n_best >= 0 ? n : 1, sizeof *s->raw);
 	s->best = sampler_array(s, SAMPLER_BEST_MAX, sizeof *s->best);
@@ -87,7 +101,8 @@ static int allocate(struct sampler *s)
 	return i < s->n_memory ? -1 : 0;
 }
 
-struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, struct why *w)
+static struct sampler *open_sampler(const struct sampler_params *p, int32_t n_vocab, const struct sampler *lender,
+	struct why *w)
 {
 	struct sampler *s = calloc(1, sizeof *s);
 
@@ -97,11 +112,21 @@ struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, st
 	s->params = *p;
 	s->n_vocab = n_vocab;
 	build_chain(s);
-	if (allocate(s) || take_bias(s, w) || (sampler_is_active(p, SAMPLER_DRY) && dry_open(s, w))) {
+	if (allocate(s, lender) || take_bias(s, w) || (sampler_is_active(p, SAMPLER_DRY) && dry_open(s, w))) {
 		sampler_close(s);
 		return NULL;
 	}
 	return s;
+}
+
+struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, struct why *w)
+{
+	return open_sampler(p, n_vocab, NULL, w);
+}
+
+struct sampler *sampler_open_beside(const struct sampler *lender, const struct sampler_params *p, struct why *w)
+{
+	return open_sampler(p, lender->n_vocab, lender, w);
 }
 
 void sampler_close(struct sampler *s)
@@ -124,6 +149,23 @@ static int reserve(struct sampler *s, size_t n, struct why *w)
 	return 0;
 }
 
+const int32_t *sampler_ids(const struct sampler *s, size_t *n)
+{
+	*n = s->n_history;
+	return s->history;
+}
+
+int sampler_remember(struct sampler *s, const struct sampler *from, struct why *w)
+{
+	if (reserve(s, from->n_history, w))
+		return -1;
+	if (from->n_history)
+		memcpy(s->history, from->history, from->n_history * sizeof *s->history);
+	s->n_history = from->n_history;
+	s->base = from->base;
+	return 0;
+}
+
 struct sampler *sampler_fork(const struct sampler *from, uint64_t seed, struct why *w)
 {
 	struct sampler *s = malloc(sizeof *s);
@@ -136,13 +178,11 @@ struct sampler *sampler_fork(const struct sampler *from, uint64_t seed, struct w
 	s->n_memory = s->history_room = 0;
 	s->history = NULL;
 	s->params.seed = seed;
-	if (mirostat_fork(s, from) || reserve(s, s->n_history, w)) {
+	if (mirostat_fork(s, from) || sampler_remember(s, from, w)) {
 		why(w, "out of memory for a sampler");
 		sampler_close(s);
 		return NULL;
 	}
-	if (s->n_history)
-		memcpy(s->history, from->history, s->n_history * sizeof *s->history);
 	return s;
 }
 

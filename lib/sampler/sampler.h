@@ -128,6 +128,9 @@ struct sampler;
 struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, struct why *w);
 void sampler_close(struct sampler *s);
 
+/* The same with other parameters, for other sequences: it borrows the memory that a draw takes, as a fork does. */
+struct sampler *sampler_open_beside(const struct sampler *lender, const struct sampler_params *p, struct why *w);
+
 /* A copy with the same history, for another sequence, that draws with this seed. It borrows the memory that a draw
  * takes from the sampler that was opened, which is to be closed last; a draw (from sampler_prepare() on) must be over
  * before another sampler of these begins. NULL: out of memory. */
@@ -136,6 +139,12 @@ struct sampler *sampler_fork(const struct sampler *s, uint64_t seed, struct why 
 /* From now on ids[n] are the ids of the sequence from position pos on (FRAME_APPEND: after the last). The same ids may
  * be given again. -1: an id outside the vocabulary, or out of memory; the history is unchanged. */
 int sampler_history(struct sampler *s, uint32_t pos, const int32_t *ids, size_t n, struct why *w);
+
+/* The ids of its history; borrowed until the next call for it. */
+const int32_t *sampler_ids(const struct sampler *s, size_t *n);
+
+/* From now on its history is that of `from`. */
+int sampler_remember(struct sampler *s, const struct sampler *from, struct why *w);
 
 /* The position after the last id of the history. */
 uint32_t sampler_next(const struct sampler *s);

@@ -18,7 +18,7 @@ struct pattern {
 struct stop {
 	struct pattern pattern[STOP_STRINGS];
 	int n;
-	int copied;             /* the strings belong to another set */
+	size_t *users;          /* the set and its copies, which share the strings */
 	int found;              /* number of the string found, or -1 */
 	size_t held;            /* bytes before `text` that have not been passed on: the first `held` of pattern `of` */
 	int of;
@@ -28,20 +28,26 @@ struct stop *stop_open(struct why *w)
 {
 	struct stop *s = calloc(1, sizeof *s);
 
-	if (!s)
+	if (!s || !(s->users = malloc(sizeof *s->users))) {
 		why(w, "out of memory");
-	else
-		s->found = -1;
+		free(s);
+		return NULL;
+	}
+	*s->users = 1;
+	s->found = -1;
 	return s;
 }
 
 void stop_close(struct stop *s)
 {
-	int i;
-
-	for (i = 0; s && !s->copied && i < s->n; i++) {
-		free(s->pattern[i].s);
-		free(s->pattern[i].back);
+	if (!s)
+		return;
+	if (!--*s->users) {
+		for (int i = 0; i < s->n; i++) {
+			free(s->pattern[i].s);
+			free(s->pattern[i].back);
+		}
+		free(s->users);
 	}
 	free(s);
 }
@@ -55,7 +61,7 @@ struct stop *stop_fork(const struct stop *from, struct why *w)
 		return NULL;
 	}
 	*s = *from;
-	s->copied = 1;
+	++*s->users;
 	return s;
 }
 
@@ -96,6 +102,15 @@ int stop_add_quoted(struct stop *s, const char *text, struct why *w)
 
 	free(plain);
 	return number;
+}
+
+int stop_add_all(struct stop *s, const struct stop *other, struct why *w)
+{
+	int failed = 0;
+
+	for (int i = 0; i < other->n && !failed; i++)
+		failed = stop_add(s, other->pattern[i].s, other->pattern[i].n, w);
+	return failed;
 }
 
 const char *stop_string(const struct stop *s, int number, size_t *n)

@@ -20,8 +20,8 @@ struct stop;
 struct stop *stop_open(struct why *w);
 void stop_close(struct stop *s);
 
-/* A copy, for another text that goes on as this one did so far. It borrows the strings from the set that was opened,
- * which is to be closed last. NULL: out of memory. */
+/* A copy, for another text that goes on as this one did so far; then no strings are added to either. NULL: out of
+ * memory. */
 struct stop *stop_fork(const struct stop *s, struct why *w);
 
 /* Adds a copy of text[n], before the text begins; strings are numbered from 0. -1: empty, too long or too many. */
@@ -29,6 +29,9 @@ int stop_add(struct stop *s, const char *text, size_t n, struct why *w);
 
 /* The same for an option's value, in which \n is a new line. */
 int stop_add_quoted(struct stop *s, const char *text, struct why *w);
+
+/* Adds all strings of another set. */
+int stop_add_all(struct stop *s, const struct stop *other, struct why *w);
 
 /* The string of that number; *n is its length. */
 const char *stop_string(const struct stop *s, int number, size_t *n);

@@ -122,7 +122,7 @@ static void measure(void)
 		.of = set.lines ? TEXTS : set.table ? TOKENS : WHOLE };
 	struct token_pieces *pieces = NULL;
 
-	if (set.model && !(pieces = pieces_open(set.model, VOCAB_PIECES, &w)))
+	if (set.model && !(pieces = pieces_open(set.model, &w)))
 		die();
 	open_stream(&in, c.argc ? c.argv[0] : NULL);
 	p.pieces = pieces;
