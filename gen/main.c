@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 	cli_start(&c, argc, argv);
 	options(&q, &c);
 	if (q.verify)
-		return verify(&q, &c);
+		return verify(&q, &c, argv[0]);
 	if (arguments(&q, argv[0], &w))
 		cli_die(&c, "%s", w.text);
 	if (q.print_pipeline)

@@ -125,7 +125,8 @@ static int make_stages(struct request *q, const char *argv0, struct why *w)
 }
 
 /* Draws the text of a record again. Returns the exit status. */
-static int verify_record(const struct request *user, struct cli c, const char *about, const char *line, size_t n)
+static int verify_record(const struct request *user, struct cli c, const char *argv0, const char *about,
+	const char *line, size_t n)
 {
 	static struct record record;
 	static struct bytes prompt = { .limit = PROMPT_MAX };
@@ -142,7 +143,7 @@ static int verify_record(const struct request *user, struct cli c, const char *a
 	q = (struct request){ .program = user->program, .speaker = speaker, .about = about, .record = &record,
 		.prompt = prompt.p, .prompt_n = prompt.n };
 	options_record(&q, user, &c);
-	if (make_stages(&q, c.argv[0], &w))
+	if (make_stages(&q, argv0, &w))
 		cli_die(&c, "%s", w.text);
 	status = run(&q);
 	status = cli_end(&c) || (status && !q.differs) ? TROUBLE : q.differs;
@@ -153,7 +154,8 @@ static int verify_record(const struct request *user, struct cli c, const char *a
 /* ---- all of them ---- */
 
 /* Runs it in a process of its own, because a usage error ends the process. */
-static int start(struct request *q, const struct cli *c, const char *about, const char *line, size_t n)
+static int start(struct request *q, const struct cli *c, const char *argv0, const char *about, const char *line,
+	size_t n)
 {
 	struct stage *child = &q->stage[0];
 	sigset_t all, before;
@@ -167,7 +169,7 @@ static int start(struct request *q, const struct cli *c, const char *about, cons
 	if (child->pid < 0)
 		cli_die(c, "fork: %s", strerror(errno));
 	if (!child->pid)
-		exit(verify_record(q, *c, about, line, n));
+		exit(verify_record(q, *c, argv0, about, line, n));
 	while (waitpid(child->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			cli_die(c, "waitpid: %s", strerror(errno));
@@ -175,7 +177,7 @@ static int start(struct request *q, const struct cli *c, const char *about, cons
 	return WIFEXITED(status) ? WEXITSTATUS(status) : TROUBLE;
 }
 
-int verify(struct request *q, struct cli *c)
+int verify(struct request *q, struct cli *c, const char *argv0)
 {
 	struct lines lines;
 	int more, worst = 0, status;
@@ -191,7 +193,7 @@ int verify(struct request *q, struct cli *c)
 		if (json_blank(line, n) == n)
 			continue;
 		snprintf(about, sizeof about, "%.900s: line %zu", lines.name, lines.number);
-		status = start(q, c, about, line, n);
+		status = start(q, c, argv0, about, line, n);
 		worst = status > worst ? status : worst;
 	}
 	if (more < 0)

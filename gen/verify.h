@@ -9,9 +9,9 @@
 #include "result.h"
 
 /* Reads the records in the file q->verify, one on each line, and prints a line for each whose text differs. c: the
- * command line that q is from. Returns an exit status as diff's: 0 all are the same, 1 some differ, 2 trouble, whose
- * reasons are on stderr. */
-int verify(struct request *q, struct cli *c);
+ * command line that q is from; argv0: as for arguments(). Returns an exit status as diff's: 0 all are the same, 1 some
+ * differ, 2 trouble, whose reasons are on stderr. */
+int verify(struct request *q, struct cli *c, const char *argv0);
 
 /* For run(), which draws the text of q->record: each prints a line and sets q->differs if an id differs; or the end, or
  * the text that detok printed. */
