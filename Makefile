@@ -103,7 +103,7 @@ BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main list segment_text
 FEED = feed_opts loop loop_in loop_back live queue draft guessing replay result
-GEN = run generate signals options arguments hosts pipeline report messages convert console show reply parser \
+GEN = run generate signals options arguments hosts pipeline report messages convert console show reply parser calls \
 	commands layout spans conversation record verify $(FEED)
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "lib/base/bytes.h"
 #include "lib/base/io.h"
 #include "lib/base/space.h"
 #include "lib/base/utf8.h"
+#include "lib/base/visible.h"
 #include "lib/term/tty.h"
 #include "show.h"
 
@@ -219,6 +221,59 @@ static int edit_turn(void)
 		line.n--;
 		return 1;
 	}
+}
+
+/* ---- consent ---- */
+
+static void put_shown(void *context, const char *s, size_t n)
+{
+	fwrite(s, 1, n, stderr);
+}
+
+/* The first letter of a line that the user types on the terminal of standard error, or EOF. */
+static int read_letter(const char *name, const char *arguments, size_t n)
+{
+	int fd = open("/dev/tty", O_RDONLY | O_CLOEXEC), in = fd < 0 ? STDERR_FILENO : fd, letter = EOF;
+	struct visible visible = { .n = 0 };
+	char c = 0;
+
+	tcflush(in, TCIFLUSH);
+	fprintf(stderr, "%s: run %s ", program, name);
+	visible_put(&visible, arguments, n, put_shown, NULL);
+	fprintf(stderr, "? [y/N/a] ");
+	while (io_read(in, &c, 1) == 1 && c != '\n')
+		letter = letter == EOF ? c : letter;
+	if (c != '\n')
+		fputc('\n', stderr);
+	if (fd >= 0)
+		close(fd);
+	return letter;
+}
+
+/* The same with the line editor, where the call is on the screen already. */
+static int edit_letter(const char *name)
+{
+	struct edit question = { .in = STDIN_FILENO, .view.fd = STDOUT_FILENO, .typed.text.limit = TURN_MAX };
+	enum edit_end end;
+	char prompt[128];
+	int letter;
+
+	snprintf(prompt, sizeof prompt, "run %.64s? [y/N/a] ", name);
+	tcflush(STDIN_FILENO, TCIFLUSH);
+	answering = 0;
+	end = edit_line(&question, prompt);
+	answering = 1;
+	presses = end == EDIT_INTERRUPT;
+	letter = end == EDIT_LINE && question.typed.text.n ? *question.typed.text.p : EOF;
+	edit_close(&question);
+	return letter;
+}
+
+enum console_consent console_ask(const char *name, const char *arguments, size_t n)
+{
+	int letter = edits ? edit_letter(name) : read_letter(name, arguments, n);
+
+	return letter == 'a' || letter == 'A' ? CONSOLE_ALL : letter == 'y' || letter == 'Y' ? CONSOLE_YES : CONSOLE_NO;
 }
 
 int console_turn(const char **text, size_t *n, struct why *w)

@@ -35,6 +35,10 @@ int console_ended(void);
 /* Whether ^C was pressed since the answer began. */
 int console_cancelled(void);
 
+/* Asks the user on a terminal whether to run a call. What was typed before the question is no answer to it. */
+enum console_consent { CONSOLE_NO, CONSOLE_YES, CONSOLE_ALL /* and all that follow */ };
+enum console_consent console_ask(const char *name, const char *arguments, size_t n);
+
 /* The name of the program, for console_say(); "gen" at first. */
 void console_name(const char *program);
 

@@ -20,6 +20,7 @@
 #include "lib/gguf/gguf.h"
 #include "lib/sampler/opts.h"
 #include "lib/stream/stop.h"
+#include "calls.h"
 #include "commands.h"
 #include "console.h"
 #include "convert.h"
@@ -210,11 +211,12 @@ static int fit(struct conversation *v, struct layout *layout, size_t *keep, stru
 	return layout_take(v, layout, keep, w);
 }
 
-/* Adds line[n] as the user's message and lays it out. Returns as fit() does. */
+/* Lays out the messages, which have something new for the model: line[n] as the user's message, or if that is NULL the
+ * results of calls. Returns as fit() does. */
 static int take(struct conversation *v, const char *line, size_t n, size_t *keep, struct why *w)
 {
 	struct layout layout = { 0 };
-	size_t good = utf8_valid(line, n);
+	size_t good = line ? utf8_valid(line, n) : n;
 	int status;
 
 	if (!v->l->card.n_vocab && loop_card(v->l, w))
@@ -223,7 +225,7 @@ static int take(struct conversation *v, const char *line, size_t n, size_t *keep
 		why(w, "byte %zu is not UTF-8", good);
 		return refuse(v, FRAME_END_ERROR, w);
 	}
-	status = messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, &layout, keep, w);
+	status = (line && messages_add(&v->messages, "user", line, n, w)) ? -1 : fit(v, &layout, keep, w);
 	layout_free(&layout);
 	if (!status)
 		parser_learn(&v->parser, &v->messages);
@@ -312,35 +314,75 @@ static int start_shown(struct conversation *v, struct why *w)
 	return failed ? -1 : 0;
 }
 
-/* Runs a turn, from the user's line[n] to the saved answer. Returns 0, or -1 with a reason. */
-static int turn(struct conversation *v, const char *line, size_t n, struct why *w)
+/* Writes the history. */
+static int save(struct conversation *v, struct why *w)
+{
+	int status = messages_save(&v->messages, w);
+
+	if (status > 0)
+		console_say("%s", w->text);
+	return status < 0 ? -1 : 0;
+}
+
+/* Whether calls of the answer, which is complete, are to be run. */
+static int has_calls(struct conversation *v, const struct result *r)
+{
+	return v->q->tool_command && (r->reason == FRAME_END_EOG || r->reason == FRAME_END_STOP)
+		&& calls_count(v) > 0;
+}
+
+/* Runs the model once, on the user's line[n] or the results of calls. Returns 1 if the answer has calls to run; 0, or
+ * -1 with a reason. */
+static int respond(struct conversation *v, const char *line, size_t n, struct why *w)
 {
 	struct bytes text = { .limit = CONVERT_MAX };
 	struct result r = { .begin = clock_now() };
 	struct loop *l = v->l;
+	int failed, calls = 0;
 	size_t keep;
-	int failed;
 
 	l->r = &r;
 	v->full = v->begun = 0;
-	v->before = v->messages.n;
 	failed = take(v, line, n, &keep, w);
-	if (!failed)
-		failed = answer(v, keep, &text, w);
+	if (!failed && !(failed = answer(v, keep, &text, w)))
+		calls = has_calls(v, &r);
 	if (failed >= 0 && v->q->shown)
 		failed = finish_showing(v, w);
 	if (failed >= 0 && v->q->answer)
 		failed = reply_written(w);
 	if (failed < 0 && l->gone && !(v->q->answer && reply_written(w)))
 		why(w, "%s ended before the conversation did", l->gone & LOOP_COPY ? "detok" : "sample");
-	if (failed >= 0 && (failed = messages_save(&v->messages, w)) > 0)
-		console_say("%s", w->text);
+	if (failed >= 0 && !calls)
+		failed = save(v, w);
 	if (failed >= 0)
 		failed = write_report(v, &r, &text, w);
 	bytes_free(&text);
 	result_free(&r);
 	l->r = NULL;
-	return failed;
+	return failed < 0 ? -1 : calls;
+}
+
+/* Runs a turn, from the user's line[n] to the saved answer, with the calls that come before that. Returns 0, or -1 with
+ * a reason. */
+static int turn(struct conversation *v, const char *line, size_t n, struct why *w)
+{
+	int status, rounds = 0;
+
+	v->before = v->messages.n;
+	while ((status = respond(v, line, n, w)) > 0) {
+		line = NULL;
+		n = 0;
+		if (calls_run(v, w))
+			return -1;
+		if (console_cancelled())
+			return save(v, w);
+		if (++rounds == CALLS_ROUNDS) {
+			console_say("%d answers in a row have calls: the turn ends here", CALLS_ROUNDS);
+			v->cut = 1;
+			return save(v, w);
+		}
+	}
+	return status;
 }
 
 /* ---- all turns ---- */
@@ -439,6 +481,15 @@ static int take_turns(struct conversation *v, struct why *w)
 	return status;
 }
 
+/* Calls that are run are not part of ask's answer; the question whether to run one shows it. */
+static void open_reply(const struct request *q)
+{
+	int terminal = isatty(STDERR_FILENO), thoughts = q->think > 0 || (!q->think && terminal);
+	int shown = q->yes && (thoughts || terminal);
+
+	reply_open(thoughts, !q->tool_command ? STDOUT_FILENO : shown ? STDERR_FILENO : -1);
+}
+
 int conversation(struct request *q, struct loop *l, struct why *w)
 {
 	struct conversation v = { .q = q, .l = l, .messages = { .text.limit = CONVERT_MAX, .file = -1 },
@@ -451,7 +502,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	current = &v;
 	parser_open(&v.parser, q);
 	if (q->answer)
-		reply_open(q->think > 0 || (!q->think && isatty(STDERR_FILENO)), STDOUT_FILENO);
+		open_reply(q);
 	if (!status && !(status = name_thinking(&v, w)) && !(status = layout_load(&v, w)))
 		status = q->shown ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
 	l->turns = 1;

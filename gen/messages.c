@@ -131,13 +131,21 @@ int messages_write(const struct messages *m, size_t first, int fd, struct why *w
 	return io_write(fd, m->text.p, head, w) || io_write(fd, m->text.p + from, m->text.n - from, w) ? -1 : 0;
 }
 
+const char *messages_line(const struct messages *m, size_t i, size_t *n)
+{
+	size_t at = start_of(m, i);
+
+	*n = start_of(m, i + 1) - at;
+	return m->text.p + at;
+}
+
 int messages_content(const struct messages *m, size_t i, struct bytes *out)
 {
 	struct arena a = { .limit = LINE_MEMORY };
-	size_t at = start_of(m, i);
+	size_t n;
+	const char *line = messages_line(m, i, &n);
 	struct why ignored;
-	const struct json *content = json_get(json_parse(&a, m->text.p + at, start_of(m, i + 1) - at, &ignored),
-		"content");
+	const struct json *content = json_get(json_parse(&a, line, n, &ignored), "content");
 	int failed = content_text(content, out);
 
 	arena_free(&a);

@@ -62,6 +62,9 @@ size_t messages_turns(const struct messages *m);
 int messages_put(const struct messages *m, size_t first, struct bytes *out);
 int messages_write(const struct messages *m, size_t first, int fd, struct why *w);
 
+/* The line[*n] of message i. Borrowed until the messages change. */
+const char *messages_line(const struct messages *m, size_t i, size_t *n);
+
 /* Appends the text of message i to *out. Returns -1 if its content is not only text, or memory is short. */
 int messages_content(const struct messages *m, size_t i, struct bytes *out);
 

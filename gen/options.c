@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,11 +30,13 @@
 
 /* PASSED: only for a stage (arguments.c). */
 enum { PASSED = 1, ECHO, STOP, COLOR, JSON, LOGPROBS, LINES, BEST_OF, ALL, PENALTY, CONVERSATION, HISTORY,
-	APPEND, PRINT, OWN, HOSTS, DRAFT_MODEL, DRAFT_MAX, JSON_SCHEMA, LENIENT, THINK, NO_THINK, NO_STDIN, VERIFY };
+	APPEND, PRINT, OWN, HOSTS, DRAFT_MODEL, DRAFT_MAX, JSON_SCHEMA, LENIENT, THINK, NO_THINK, NO_STDIN, VERIFY,
+	TOOL_COMMAND, TOOL_TIME, YES };
 
 #define SHIPPED "tales-q8_0.gguf"
 #define SHIPPED_CHAT "clerk-q8_0.gguf"
 
+enum { PATH_MOST = 4096 };
 enum { PROMPT_MAX = 64 << 20 }; /* bytes of a file that is a turn */
 
 const struct opt prompt_opts[] = {
@@ -67,6 +70,11 @@ const struct opt prompt_opts[] = {
 		"hold a conversation: read a turn from each line of stdin, print each answer" },
 	{ 'i', "interactive", NULL, "the same on a terminal; ^C ends an answer, ^D or ^C twice ends the conversation" },
 	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append to it" },
+	{ TOOL_COMMAND, "tool-command", "FILE",
+		"run this program for each call of a tool: the argument is its name, stdin has the\n"
+		"arguments as JSON, stdout is the result; asks before, on a terminal" },
+	{ TOOL_TIME, "tool-time", "SECONDS", "the seconds that the program has for a call (default: 60)" },
+	{ YES, "yes", NULL, "run calls without asking" },
 	{ 0 }
 };
 
@@ -104,6 +112,9 @@ const struct cli_rule option_rules[] = {
 	{ ANY_CONVERSATION, .excludes = "bos no-bos no-parse-special escape append stage=tok",
 		.reason = "the chat template decides" },
 	{ "interactive", .excludes = "json" },
+	{ "tool-command", .requires = "tools" },
+	{ "tool-time yes", .requires = "tool-command" },
+	{ "tool-command", .excludes = "lines texts best-of" },
 	{ "lines", .excludes = "texts" },
 	{ "lines texts", .excludes = "best-of kv verbose interactive history" },
 	{ "jobs", .requires = "lines" },
@@ -143,6 +154,11 @@ const struct opt ask_opts[] = {
 		"with --json: the N most likely tokens at each position, with log-probabilities" },
 	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
 	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append question and answer to it" },
+	{ TOOL_COMMAND, "tool-command", "FILE",
+		"run this program for each call of a tool: the argument is its name, stdin has the\n"
+		"arguments as JSON, stdout is the result; asks before, on a terminal" },
+	{ TOOL_TIME, "tool-time", "SECONDS", "the seconds that the program has for a call (default: 60)" },
+	{ YES, "yes", NULL, "run calls without asking" },
 	{ 0 }
 };
 
@@ -163,6 +179,8 @@ const struct cli_rule ask_rules[] = {
 	{ "file", .excludes = "no-stdin", .reason = "a file takes the place of stdin" },
 	{ .one_of = "file" },
 	{ .one_of = "think no-think" },
+	{ "tool-command", .requires = "tools" },
+	{ "tool-time yes", .requires = "tool-command" },
 	{ "logprobs", .requires = "json" },
 	{ "lenient", .requires = "schema json-schema json-schema-file" },
 	{ .one_of = "grammar grammar-file schema json-schema json-schema-file" },
@@ -222,6 +240,9 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case 'i': q->interactive = 1; /* fall through */
 	case CONVERSATION: q->conversation = 1; break;
 	case OPT_TOOLS: q->tools = q->templated = 1; break;
+	case TOOL_COMMAND: q->tool_command = c->value; break;
+	case TOOL_TIME: q->tool_time = (int)cli_integer(c, o, 1, 24 * 60 * 60); break;
+	case YES: q->yes = 1; break;
 	case HISTORY: q->history = c->value; /* fall through */
 	case OPT_SYSTEM: case OPT_SET: case OPT_TEMPLATE: case OPT_NAME: q->templated = 1; break;
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
@@ -372,13 +393,34 @@ static void read_prompt(struct request *q, const struct cli *c)
 	q->prompt_n = text.n - 1;
 }
 
+/* The program is a file, not a command of the shell. */
+static void check_tool_command(struct request *q, const struct cli *c)
+{
+	static char path[PATH_MOST];
+	struct stat st;
+
+	if ((size_t)snprintf(path, sizeof path, "%s%s", strchr(q->tool_command, '/') ? "" : "./", q->tool_command)
+	    >= sizeof path)
+		cli_die(c, "--tool-command: %s", strerror(ENAMETOOLONG));
+	if (stat(path, &st) || access(path, X_OK))
+		cli_die(c, "--tool-command: %s: %s", q->tool_command, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		cli_die(c, "--tool-command: %s: %s", q->tool_command, strerror(EISDIR));
+	if (!q->yes && !isatty(STDERR_FILENO))
+		cli_usage(c, "--tool-command requires --yes where standard error is no terminal on which it could ask");
+	q->tool_command = path;
+}
+
 static void read_all(struct request *q, struct cli *c)
 {
 	const struct opt *o;
 
-	*q = (struct request){ .program = c->program, .speaker = c->program, .seed = -1, .texts = 1, .budget = -1 };
+	*q = (struct request){ .program = c->program, .speaker = c->program, .seed = -1, .texts = 1, .budget = -1,
+		.tool_time = 60 };
 	while ((o = cli_next(c)))
 		take(q, c, o);
+	if (q->tool_command)
+		check_tool_command(q, c);
 	q->given = c->given;
 	q->n_given = c->n_given;
 	if (!q->budget)

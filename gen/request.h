@@ -12,10 +12,10 @@ enum { HOSTS_MAX = 16 };        /* for --hosts: each host is a stage */
 
 /* The stages, in the order of the stream from PROMPT to DETOK. FEED and TEE are gen itself; DRAFT is the small model
  * that the loop runs. SCHEMA makes a grammar before all others start; CHAT, ENCODE and DECODE run for each turn of a
- * conversation, KV before the first turn. */
+ * conversation, KV before the first turn, TOOL for each call of an answer. */
 enum stage_number {
 	SCHEMA, CHAT, ENCODE, PROMPT, RENDER, TOK, FEED, FWD, FWD_LAST = FWD + HOSTS_MAX - 1, SAMPLE, STOPS, TEE, BEST,
-	PEEK, DETOK, DECODE, DRAFT, KV, STAGES
+	PEEK, DETOK, DECODE, DRAFT, KV, TOOL, STAGES
 };
 
 struct record;
@@ -49,6 +49,9 @@ struct request {
 	int templated;          /* an option of the chat template, or --history */
 	int rendered;           /* the prompts are rendered by the template: RENDER runs chat before tok */
 	const char *history;    /* or NULL */
+	const char *tool_command;       /* the program that runs calls, or NULL */
+	int tool_time;          /* the seconds that it has for one */
+	int yes;                /* calls are run without asking */
 
 	/* the draws */
 	int64_t seed;

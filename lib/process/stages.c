@@ -191,20 +191,41 @@ static int open_errors(struct why *w)
 }
 
 /* Gives a new stage the signals that a shell would. Returns 0 or an error number. */
-static int set_signals(posix_spawnattr_t *how, sigset_t mask)
+static int set_signals(const struct stage *s, posix_spawnattr_t *how, sigset_t mask)
 {
 	static const int defaults[] = { SIGTERM, SIGHUP, SIGPIPE, SIGINT };
+	short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
 	sigset_t set;
 	int error;
 
 	sigemptyset(&set);
+	if (s->apart) {
+		sigaddset(&set, SIGUSR1);
+		flags |= POSIX_SPAWN_SETPGROUP;
+	}
 	for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
 		sigaddset(&set, defaults[i]);
-	if (uninterrupted)
+	if (uninterrupted && !s->apart)
 		sigaddset(&mask, SIGINT);
 	if ((error = posix_spawnattr_setsigdefault(how, &set)) || (error = posix_spawnattr_setsigmask(how, &mask)))
 		return error;
-	return posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	return posix_spawnattr_setflags(how, flags);
+}
+
+/* The environment of a program apart: without our variables. NULL: out of memory. The caller frees it. */
+static char **their_environment(void)
+{
+	static const char ours[] = "LMPIPE_ERROR_";
+	size_t n = 0, kept = 0;
+	char **copy;
+
+	while (environ[n])
+		n++;
+	if ((copy = calloc(n + 1, sizeof *copy)))
+		for (size_t i = 0; i < n; i++)
+			if (strncmp(environ[i], ours, sizeof ours - 1))
+				copy[kept++] = environ[i];
+	return copy;
 }
 
 /* Returns 0 or an error number. */
@@ -213,6 +234,7 @@ static int spawn(struct stage *s, int in, int out)
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
 	sigset_t all, before;
+	char **theirs = NULL;
 	int error;
 
 	if ((error = posix_spawn_file_actions_init(&files)))
@@ -230,10 +252,14 @@ static int spawn(struct stage *s, int in, int out)
 	/* no signal may arrive before s->pid is set, because the handler reads it */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	error = error ? error : set_signals(&how, before);
+	error = error ? error : set_signals(s, &how, before);
 	s->ended = s->ours = s->early = 0;
+	if (!error && s->apart && !(theirs = their_environment()))
+		error = ENOMEM;
 	if (!error)
-		error = posix_spawnp(&s->pid, s->argv[0], &files, &how, (char *const *)s->argv, environ);
+		error = posix_spawnp(&s->pid, s->argv[0], &files, &how, (char *const *)s->argv,
+			theirs ? theirs : environ);
+	free(theirs);
 	s->pid = error ? 0 : s->pid;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	posix_spawnattr_destroy(&how);
@@ -289,6 +315,10 @@ void stages_kill(struct stage *s, int n)
 	for (int i = 0; i < n; i++)
 		if (s[i].pid > 0) {
 			s[i].ours = 1;
+			if (s[i].apart) {
+				kill(-s[i].pid, SIGKILL);
+				continue;
+			}
 			kill(s[i].pid, SIGTERM);
 			kill(s[i].pid, SIGCONT);
 		}
@@ -329,13 +359,23 @@ int stage_wait(struct stage *s, struct why *w)
 
 	while (s->pid > 0 && (pid = waitpid(s->pid, &status, 0)) < 0 && errno == EINTR)
 		;
-	set_ended(s, pid > 0 ? status : 0);
+	if (!s->ended)
+		set_ended(s, pid > 0 ? status : 0);
 	if (pid < 0)
 		return why(w, "%s: %s", s->name, strerror(errno));
 	if (!failure_of(s))
 		return 0;
 	explain(s, w);
 	return -1;
+}
+
+int stage_has_ended(struct stage *s)
+{
+	int status;
+
+	if (s->pid > 0 && waitpid(s->pid, &status, WNOHANG) > 0)
+		set_ended(s, status);
+	return s->ended;
 }
 
 /* Reaps a child; waits for one unless `how` says otherwise. Returns 1: one has ended, 0: none has yet, -1: there are no

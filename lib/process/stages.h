@@ -17,6 +17,8 @@ struct stage {                  /* starts as zeros */
 	const char **argv;      /* [n] and a NULL; the strings are borrowed. n 0: not in use */
 	size_t n, room;
 	int shell;              /* argv runs a user's shell command */
+	int apart;              /* a program of the user's beside the stream: it has a process group of its own, signals
+				 * as usual, and nothing of ours in its environment */
 	int quiet;              /* of its stderr, only the error line is shown */
 	pid_t pid;              /* 0: not running */
 	int status;             /* from waitpid(), once it has ended */
@@ -65,7 +67,10 @@ int stage_start(struct stage *s, int in, int out, struct why *w);
 /* Waits for s. Returns 0, or -1 if it failed; the reason is its error line, if it wrote one. */
 int stage_wait(struct stage *s, struct why *w);
 
-/* Tells all running stages to end, even stopped ones. Safe in a signal handler. */
+/* Whether s has ended, without waiting. */
+int stage_has_ended(struct stage *s);
+
+/* Tells all running stages to end, even stopped ones; kills those apart. Safe in a signal handler. */
 void stages_kill(struct stage *s, int n);
 
 /* The stream has ended before the work was done. Marks the first of the stages s[from] to s[to - 1] that has ended with
