@@ -32,6 +32,12 @@ def write(kind, header, payload=b"", stream=sys.stdout.buffer):
     stream.flush()
 
 
+def options(seq, words, stream=sys.stdout.buffer):
+    """Gives a sequence options of its own, such as --temp=0.5; to be called before its first ids."""
+    data = b"".join(word.encode() + b"\0" for word in words)
+    write(b"opts", [len(data), 1, 24, 0, 0xffffffff, seq], data, stream)
+
+
 def row(data, number, cols, type_):
     """The floats of one row of logits, F32 or F16."""
     return struct.unpack_from("<%d%s" % (cols, FLOAT[type_]), data, number * cols * SIZE[type_])

@@ -182,7 +182,6 @@ static int take_ids(struct input *in, struct why *w)
 	return 0;
 }
 
-/* The options of a sequence, none of which is ours. */
 /* Ends a text whose options are refused: its later frames are skipped. */
 static int refuse(struct input *in, struct text *t, const struct why *reason, struct why *w)
 {

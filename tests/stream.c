@@ -3,6 +3,9 @@
  *	stream make [-s N] [-p POS] [IDS]       decimal ids (operands or stdin) to frames of N ids each
  *	stream ids [-g] < stream                a stream's ids as one line of text; -g: only sampled ones
  *	stream rows [-l N] < stream > floats    its logits, row after row, without headers; -l: after N layers (--lens)
+ *	stream options [-s SEED] N < words
+ *	        N sequences, each with a frame of random lines of the input as options, in some of which bytes are
+ *	        changed, then one of ids
  *	stream compare [-m X] [-d X] [-k PEER] [-r N] GOLDEN < stream
  *	        compares its logits with a file of raw floats of the same shape: prints the largest difference and the
  *	        mean KL divergence from GOLDEN; exits with 1 if one exceeds its bound, or the divergence that of PEER.
@@ -13,11 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/cli.h"
+#include "lib/base/slurp.h"
 #include "lib/stream/frame.h"
+#include "mkrandom.h"
 
 static const struct opt opts[] = {
-	{ 's', "split", "N", "make: ids of a frame, 0 for one frame of all (default: 0)" },
+	{ 's', "split", "N", "make: ids of a frame, 0 for one frame of all; options: the seed (default: 0)" },
 	{ 'p', "pos", "POS", "make: position of the first id; -1: append (default: 0)" },
 	{ 'g', "generated", NULL, "ids: only those that a sampler made" },
 	{ 'l', "layers", "N", "rows: of frames with this flag (default: 0)" },
@@ -33,7 +39,7 @@ struct rows {                   /* row-major floats */
 	size_t n, cols;
 };
 
-static struct cli c = { .program = "stream", .synopsis = "make|ids|rows|compare [options] [operands]",
+static struct cli c = { .program = "stream", .synopsis = "make|options|ids|rows|compare [options] [operands]",
 	.purpose = "streams for tests", .opts = opts };
 static struct why w;
 static uint32_t layers;
@@ -88,6 +94,41 @@ static void print_ids(int generated)
 	printf("\n");
 	if (more < 0)
 		cli_die(&c, "%s", w.text);
+}
+
+/* Options of sequences 1 to n. */
+static void make_options(uint64_t seed, uint32_t n)
+{
+	static const int32_t ids[] = { 5, 6, 7 };
+	enum { LINES = 1000, MOST = 6 };
+	struct bytes text = { .limit = 1 << 20 }, words = { .limit = 1 << 20 };
+	const char *line[LINES], *end;
+	size_t n_lines = 0, k = 0;
+
+	if (slurp("-", &text, &w))
+		cli_die(&c, "%s", w.text);
+	for (const char *s = text.p; s && n_lines < LINES && (end = memchr(s, '\n', text.n - (size_t)(s - text.p)));
+		s = end + 1)
+		line[n_lines++] = s;
+	for (uint32_t seq = 1; n_lines && seq <= n; seq++) {
+		struct frame f = { .kind = FRAME_OPTS, .cols = 1, .type = FRAME_I8, .seq = seq };
+
+		words.n = 0;
+		for (uint64_t i = 1 + mkrandom(seed, k++) % MOST; i > 0; i--) {
+			const char *s = line[mkrandom(seed, k++) % n_lines];
+
+			bytes_put(&words, s, strcspn(s, "\n"));
+			bytes_put(&words, "", 1);
+		}
+		for (uint64_t i = mkrandom(seed, k++) % 3; i > 0; i--, k += 2)
+			words.p[mkrandom(seed, k) % words.n] = (char)mkrandom(seed, k + 1);
+		words.p[words.n - 1] = '\0';
+		f.rows = (uint32_t)words.n;
+		if (words.failed || frame_write(1, &f, words.p, &w) || frame_write_ids(1, ids, 3, 0, 0, seq, &w))
+			cli_die(&c, "%s", words.failed ? "out of memory" : w.text);
+	}
+	bytes_free(&text);
+	bytes_free(&words);
 }
 
 /* The last rows of a stream, at most this many. */
@@ -213,6 +254,8 @@ int main(int argc, char **argv)
 	verb = c.argc ? c.argv[0] : "";
 	if (!strcmp(verb, "make")) {
 		make(split, pos, c.argv + 1, (size_t)c.argc - 1);
+	} else if (!strcmp(verb, "options") && c.argc == 2) {
+		make_options(split, (uint32_t)strtoul(c.argv[1], NULL, 10));
 	} else if (!strcmp(verb, "ids")) {
 		print_ids(generated);
 	} else if (!strcmp(verb, "rows")) {
@@ -224,7 +267,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(verb, "compare") && c.argc == 2) {
 		status = compare(c.argv[1], max, max_kl, peer, last);
 	} else {
-		cli_usage(&c, "make, ids, rows or compare");
+		cli_usage(&c, "make, options, ids, rows or compare");
 	}
 	return cli_end(&c) ? 1 : status;
 }
