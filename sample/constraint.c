@@ -12,7 +12,6 @@
 #include "lib/base/slurp.h"
 #include "lib/base/utf8.h"
 #include "lib/grammar/grammar.h"
-#include "lib/grammar/mask.h"
 
 enum { FIRST = 64 };            /* ids there is room for at first */
 
@@ -178,10 +177,23 @@ static int check_after(struct constraint *c, struct why *w)
 	return 0;
 }
 
-int constraint_start(struct constraint *c, const struct token_pieces *p, const struct card *card, const int32_t *stop,
-	size_t n, struct why *w)
+static struct mask_vocab vocab_of(const struct token_pieces *p, const struct card *card)
 {
-	struct mask_vocab vocab = { .n = card->n_vocab, .bytes = pieces_printed, .context = p };
+	return (struct mask_vocab){ .n = card->n_vocab, .bytes = pieces_printed, .context = p, .eog = card->eog,
+		.n_eog = card->n_eog };
+}
+
+struct mask_tree *constraint_tree(const struct token_pieces *p, const struct card *card, struct why *w)
+{
+	struct mask_vocab vocab = vocab_of(p, card);
+
+	return mask_tree_open(&vocab, w);
+}
+
+int constraint_start(struct constraint *c, const struct token_pieces *p, const struct card *card,
+	const struct mask_tree *tree, const int32_t *stop, size_t n, struct why *w)
+{
+	struct mask_vocab vocab = vocab_of(p, card);
 	size_t len = 0;
 
 	c->end = calloc((size_t)card->n_eog + n + 1, sizeof *c->end);
@@ -194,6 +206,7 @@ int constraint_start(struct constraint *c, const struct token_pieces *p, const s
 			c->end[c->n_end++] = stop[i];
 	c->n_vocab = card->n_vocab;
 	c->pieces = p;
+	vocab.tree = tree;
 	vocab.eog = c->end;
 	vocab.n_eog = c->n_end;
 	c->masker = masker_open(c->grammar, &vocab, w);

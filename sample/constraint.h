@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
+#include "lib/grammar/mask.h"
 #include "lib/stream/frame.h"
 #include "after.h"
 #include "pieces.h"
@@ -26,11 +27,14 @@ struct constraint *constraint_open(struct grammar_source *source, const struct t
 	struct why *w);
 void constraint_close(struct constraint *c);
 
-/* Prepares for the stream of this card; the pieces are borrowed. The stop ids, stop[n], end a text like the card's
- * end-of-generation ids do if they print nothing. Finds the first mask, so a grammar that takes too much work
- * fails here. */
-int constraint_start(struct constraint *c, const struct token_pieces *p, const struct card *card, const int32_t *stop,
-	size_t n, struct why *w);
+/* The tree of the vocabulary, for constraint_start(). NULL: out of memory. */
+struct mask_tree *constraint_tree(const struct token_pieces *p, const struct card *card, struct why *w);
+
+/* Prepares for the stream of this card; the pieces and the tree are borrowed. The stop ids, stop[n], end a text like
+ * the card's end-of-generation ids do if they print nothing. Finds the first mask, so a grammar that takes too much
+ * work fails here. */
+int constraint_start(struct constraint *c, const struct token_pieces *p, const struct card *card,
+	const struct mask_tree *tree, const int32_t *stop, size_t n, struct why *w);
 
 /* A copy for another sequence, which continues the text separately. It borrows the grammar and its masks from the
  * constraint that was opened, which must be closed last. NULL: out of memory. */

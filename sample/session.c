@@ -40,6 +40,7 @@ void session_close(struct session *s)
 	sampler_close(s->line.sampler);
 	trace_close(s->trace);
 	constraint_close(s->line.constraint);
+	mask_tree_close(s->tree);
 	budget_close(s->line.budget);
 	sample_options_free(&s->line.set);
 	pieces_close(s->pieces);

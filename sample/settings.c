@@ -37,7 +37,14 @@ static void prepare_canvas(const struct sample_options *set, struct sampler_para
 	p->entropy = set->certainty == CERTAINTY_ENTROPY;
 }
 
-int settings_start(struct settings *t, const struct session *s, struct why *w)
+static int start_grammar(struct settings *t, struct session *s, struct why *w)
+{
+	if (!s->tree && !(s->tree = constraint_tree(s->pieces, &s->card, w)))
+		return -1;
+	return constraint_start(t->constraint, s->pieces, &s->card, s->tree, t->set.stop_id, t->set.n_stop, w);
+}
+
+int settings_start(struct settings *t, struct session *s, struct why *w)
 {
 	const struct sample_options *set = &t->set;
 	struct sampler_params p = set->chain;
@@ -47,7 +54,7 @@ int settings_start(struct settings *t, const struct session *s, struct why *w)
 			set->grammar.option);
 	if (t->budget && s->card.diffusion)
 		return why(w, "--think-budget: a diffusion model draws ids in any order");
-	if (set->grammar.option && constraint_start(t->constraint, s->pieces, &s->card, set->stop_id, set->n_stop, w))
+	if (set->grammar.option && start_grammar(t, s, w))
 		return -1;
 	p.observe = s->trace ? trace_observe : NULL;
 	p.observer = s->trace;
@@ -90,7 +97,7 @@ static int open_budget(struct settings *t, const struct session *s, struct why *
 	return (v = pieces_encoder(s->pieces, w)) && (t->budget = budget_open(b, v, w)) ? 0 : -1;
 }
 
-struct settings *settings_open(const struct session *s, char *words, size_t n, uint32_t number, struct why *w)
+struct settings *settings_open(struct session *s, char *words, size_t n, uint32_t number, struct why *w)
 {
 	struct settings *t = calloc(1, sizeof *t);
 

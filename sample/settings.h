@@ -28,11 +28,11 @@ struct settings {
 int settings_check_ids(const struct sample_options *set, int32_t n_vocab, struct why *w);
 
 /* Opens the sampler and starts the grammar, if there is one, for the session's card. */
-int settings_start(struct settings *t, const struct session *s, struct why *w);
+int settings_start(struct settings *t, struct session *s, struct why *w);
 
 /* The settings of sequence `number`, whose options are words[n]: memory that becomes theirs, even on failure. The
  * caller is a user of them. NULL, with the reason, if they are refused. */
-struct settings *settings_open(const struct session *s, char *words, size_t n, uint32_t number, struct why *w);
+struct settings *settings_open(struct session *s, char *words, size_t n, uint32_t number, struct why *w);
 
 /* A user less; the last one frees what settings_open() made. */
 void settings_release(struct settings *t);

@@ -132,7 +132,7 @@ static void draw_texts(char **argv)
 {
 	static const int32_t eog[] = { EOG };
 	struct grammar_tokens tokens = { PIECES, find_token, NULL };
-	struct mask_vocab vocab = { PIECES, printed, NULL, eog, 1 };
+	struct mask_vocab vocab = { PIECES, printed, NULL, eog, 1, NULL };
 	struct bytes text = { .limit = GRAMMAR_TEXT };
 	struct grammar *g;
 	struct masker *m;

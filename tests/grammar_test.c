@@ -358,7 +358,7 @@ static void test_random(void)
 		struct oracle *o = oracle_open(seed);
 		struct why w = { "" };
 		struct grammar *g = parse(oracle_grammar(o), &w);
-		struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
+		struct mask_vocab pieces = { IDS, piece, &v, eog, 2, NULL };
 		struct masker *u;
 
 		if (!g) {
@@ -418,7 +418,7 @@ static void follows(const struct vocabulary *v, const char *grammar, const int32
 {
 	struct why w = { "" };
 	struct grammar *g = parse_tokens(grammar, v, &w);
-	struct mask_vocab pieces = { IDS, piece, v, eog, 2 };
+	struct mask_vocab pieces = { IDS, piece, v, eog, 2, NULL };
 	struct masker *u = g ? masker_open(g, &pieces, &w) : NULL;
 	struct mask_text *p = u ? mask_start(u, &w) : NULL, *fork;
 	const uint32_t *mask;
@@ -487,7 +487,7 @@ static void test_json(void)
 	static struct vocabulary v;
 	struct why w = { "" };
 	struct grammar *g = parse(json, &w);
-	struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
+	struct mask_vocab pieces = { IDS, piece, &v, eog, 2, NULL };
 	struct masker *u;
 	int finished = 0;
 
@@ -533,7 +533,7 @@ static void count_runs(const char *class, const char *character, int low, int hi
 {
 	static struct vocabulary v;
 	struct why w = { "" };
-	struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
+	struct mask_vocab pieces = { IDS, piece, &v, eog, 2, NULL };
 	char text[100];
 	struct grammar *g;
 	struct masker *u;
@@ -587,7 +587,7 @@ static void test_flush(void)
 	static struct vocabulary v;
 	struct why w = { "" };
 	struct grammar *g = parse("root ::= \"[\" \"a\"{1200000} \"]\"", &w);
-	struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
+	struct mask_vocab pieces = { IDS, piece, &v, eog, 2, NULL };
 	struct masker *u;
 	struct mask_text *p, *other;
 	const uint32_t *mask;
@@ -625,7 +625,7 @@ static void test_flush(void)
 static void endures(const char *name, const char *grammar, size_t n, const char *text, size_t text_n, int want)
 {
 	static struct vocabulary v;
-	struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
+	struct mask_vocab pieces = { IDS, piece, &v, eog, 2, NULL };
 	struct why w = { "" };
 	struct grammar *g = grammar_parse(grammar, n, &w);
 	struct masker *u = NULL;

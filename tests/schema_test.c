@@ -556,7 +556,7 @@ static void test_random(void)
 	static struct mkschema m;
 	static char text[20000];
 	static const int32_t eog[] = { EOG };
-	struct mask_vocab pieces = { IDS, piece, NULL, eog, 1 };
+	struct mask_vocab pieces = { IDS, piece, NULL, eog, 1, NULL };
 	int schemas = 0, refused = 0, finished = 0, endless = 0;
 
 	for (uint64_t seed = 1; seed <= 400; seed++) {

@@ -34,10 +34,15 @@ struct cached_mask {
 	uint32_t *bits;
 };
 
+struct mask_tree {
+	struct trie short_ids, long_ids;
+};
+
 struct masker {
 	struct matcher m;
 	struct mask_vocab vocab;
-	struct trie short_ids, long_ids;
+	const struct mask_tree *tree;
+	struct mask_tree *own;  /* the tree, if it was built here */
 	uint32_t *eog;          /* a mask */
 	uint32_t *unnamed;      /* a mask: ids that neither end a text nor have a name in the grammar; or NULL */
 	uint32_t *rows;         /* [longest id + 1]: the rows on the way down the tree */
@@ -64,25 +69,64 @@ static void drop(uint32_t *bits, int32_t id)
 	bits[id / 32] &= ~((uint32_t)1 << id % 32);
 }
 
-static int build_tries(struct masker *k)
+/* The ids that end a text, as a mask of `size` elements. NULL: no memory. */
+static uint32_t *find_ends(const struct mask_vocab *v, size_t size)
 {
-	struct sort_string *piece = calloc((size_t)k->vocab.n + 1, sizeof *piece);
+	uint32_t *bits = calloc(size + 1, sizeof *bits);
+
+	for (int32_t i = 0; bits && i < v->n_eog; i++)
+		if (v->eog[i] >= 0 && v->eog[i] < v->n)
+			put(bits, v->eog[i]);
+	return bits;
+}
+
+static int build_tries(struct mask_tree *t, const struct mask_vocab *v, const uint32_t *eog)
+{
+	struct sort_string *piece = calloc((size_t)v->n + 1, sizeof *piece);
 	size_t n = 0;
 	int bad;
 
 	if (!piece)
 		return -1;
-	for (int32_t id = 0; id < k->vocab.n; id++) {
+	for (int32_t id = 0; id < v->n; id++) {
 		size_t len = 0;
-		const char *s = k->vocab.bytes(k->vocab.context, id, &len);
+		const char *s = v->bytes(v->context, id, &len);
 
-		if (s && len && len <= TRIE_PIECE_MAX && !has(k->eog, id))
+		if (s && len && len <= TRIE_PIECE_MAX && !has(eog, id))
 			piece[n++] = (struct sort_string){ .s = s, .n = (uint32_t)len, .id = id };
 	}
-	bad = sort_strings(piece, n) || trie_build(&k->short_ids, piece, n, 1, NEAR)
-		|| trie_build(&k->long_ids, piece, n, NEAR + 1, TRIE_PIECE_MAX);
+	bad = sort_strings(piece, n) || trie_build(&t->short_ids, piece, n, 1, NEAR)
+		|| trie_build(&t->long_ids, piece, n, NEAR + 1, TRIE_PIECE_MAX);
 	free(piece);
 	return bad ? -1 : 0;
+}
+
+static size_t mask_size(const struct mask_vocab *v)
+{
+	return ((size_t)v->n + 31) / 32;
+}
+
+struct mask_tree *mask_tree_open(const struct mask_vocab *v, struct why *w)
+{
+	struct mask_tree *t = calloc(1, sizeof *t);
+	uint32_t *eog = find_ends(v, mask_size(v));
+
+	if (!t || !eog || build_tries(t, v, eog)) {
+		why(w, "out of memory for the vocabulary's tree");
+		mask_tree_close(t);
+		t = NULL;
+	}
+	free(eog);
+	return t;
+}
+
+void mask_tree_close(struct mask_tree *t)
+{
+	if (!t)
+		return;
+	trie_free(&t->short_ids);
+	trie_free(&t->long_ids);
+	free(t);
 }
 
 /* -1: no memory. */
@@ -106,21 +150,19 @@ static int prepare(struct masker *k, const struct grammar *g, struct why *w)
 {
 	size_t fit;
 
-	k->size = ((size_t)k->vocab.n + 31) / 32;
+	k->size = mask_size(&k->vocab);
 	fit = CACHE_BYTES / (k->size * sizeof *k->eog + 1);
 	k->cache_max = fit < CACHE_MIN ? CACHE_MIN : fit > CACHE_MAX ? CACHE_MAX : fit;
-	k->eog = calloc(k->size + 1, sizeof *k->eog);
+	k->eog = find_ends(&k->vocab, k->size);
 	k->cache = calloc(k->cache_max, sizeof *k->cache);
 	if (!k->eog || !k->cache)
 		return why(w, "out of memory for the grammar's masks");
-	for (int32_t i = 0; i < k->vocab.n_eog; i++)
-		if (k->vocab.eog[i] >= 0 && k->vocab.eog[i] < k->vocab.n)
-			put(k->eog, k->vocab.eog[i]);
 	if (find_unnamed(k, g))
 		return why(w, "out of memory for the grammar's masks");
-	if (build_tries(k))
-		return why(w, "out of memory for the vocabulary's tree");
-	k->rows = calloc((size_t)k->long_ids.longest + NEAR + 1, sizeof *k->rows);
+	k->tree = k->vocab.tree;
+	if (!k->tree && !(k->tree = k->own = mask_tree_open(&k->vocab, w)))
+		return -1;
+	k->rows = calloc((size_t)k->tree->long_ids.longest + NEAR + 1, sizeof *k->rows);
 	return k->rows ? 0 : why(w, "out of memory for the vocabulary's tree");
 }
 
@@ -136,7 +178,7 @@ struct masker *masker_open(const struct grammar *g, const struct mask_vocab *v, 
 	k->vocab = *v;
 	if (prepare(k, g, w))
 		goto fail;
-	far = k->long_ids.longest > NEAR ? k->long_ids.longest : NEAR;
+	far = k->tree->long_ids.longest > NEAR ? k->tree->long_ids.longest : NEAR;
 	if (matcher_open(&k->m, g, (uint32_t[]){ NEAR, far }, w))
 		goto fail;
 	k->vocab.eog = NULL;
@@ -153,8 +195,7 @@ void masker_close(struct masker *k)
 	while (k->m.held)
 		mask_drop((struct mask_text *)k->m.held);
 	matcher_close(&k->m);
-	trie_free(&k->short_ids);
-	trie_free(&k->long_ids);
+	mask_tree_close(k->own);
 	for (size_t i = 0; i < k->n_cached; i++)
 		free(k->cache[i].bits);
 	free(k->cache);
@@ -395,7 +436,7 @@ static const struct cached_mask *mask_of_short_ids(struct masker *k, uint32_t st
 	if (x)
 		return x;
 	x = new_mask(k);
-	if (!x || try_ids(k, &k->short_ids, state, x->bits))
+	if (!x || try_ids(k, &k->tree->short_ids, state, x->bits))
 		return NULL;
 	x->state = state;
 	x->ids = SHORT_IDS;
@@ -420,9 +461,9 @@ static const struct cached_mask *mask_of(struct masker *k, uint32_t state)
 		return NULL;
 	if (short_ids)
 		memcpy(x->bits, short_ids->bits, k->size * sizeof *x->bits);
-	else if (try_ids(k, &k->short_ids, far, x->bits))
+	else if (try_ids(k, &k->tree->short_ids, far, x->bits))
 		return NULL;
-	if (try_ids(k, &k->long_ids, far, x->bits) || put_tokens(k, far, x->bits))
+	if (try_ids(k, &k->tree->long_ids, far, x->bits) || put_tokens(k, far, x->bits))
 		return NULL;
 	for (size_t i = 0; i < k->size; i++) {
 		if (ends)
