@@ -135,12 +135,12 @@ static int take_fork(struct session *s, const struct frame *f, struct why *w)
 	if (frame_write(1, f, &source, w))
 		return -1;
 	from = (struct generation *)sequences_find(&s->sequences, source);
-	if (!from && source) {
-		why(w, "fork: sequence %" PRIu32 " %s", source,
-			sequences_is_over(&s->sequences, source) ? "is over" : "has not begun");
+	if (!from && source && !sequences_is_over(&s->sequences, source)) {
+		why(w, "fork: sequence %" PRIu32 " has not begun", source);
 		return SESSION_FAILED;
 	}
-	/* Sequence 0 exists before its first frame: it may continue a kept state. */
+	/* Sequence 0 exists before its first frame: it may continue a kept state. Of a sequence that was over here, but
+	 * not before us, the ids follow. */
 	g = from ? generation_fork(from, f->seq, f->pos, w) : generation_open(&s->line, f->seq, w);
 	if (!g)
 		return -1;
