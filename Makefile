@@ -102,7 +102,7 @@ SCORE = main settings figures tokens perplexity against question items choices s
 BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main list segment_text
-FEED = feed_opts loop loop_in loop_back live queue draft guessing replay result
+FEED = feed_opts loop loop_in loop_back loop_start live cache queue draft guessing replay result
 GEN = run generate signals options arguments hosts pipeline report messages convert console show reply parser calls \
 	commands layout spans conversation record verify $(FEED)
 TERM = width keyboard tty view recall typed edit

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "cache.h"
+
 struct live *live_find(const struct loop *l, uint32_t seq)
 {
 	return (struct live *)sequences_find(&l->live, seq);
@@ -18,6 +20,8 @@ struct live *live_begin(struct loop *l, uint32_t seq, struct why *w)
 		why(w, "out of memory");
 		return NULL;
 	}
+	s->limit = l->n;
+	s->logprobs = l->logprobs;
 	s->guesses.seq = seq;
 	s->guesses.text = &s->ids;
 	if (!sequences_add(&l->live, &s->sequence, seq, w))
@@ -121,4 +125,27 @@ int live_stop(struct loop *l, struct live *s, uint32_t reason, uint32_t pos, str
 	if (pos != FRAME_APPEND)
 		f.pos += s->moved;
 	return l->turns ? queue_put(&l->to_copy, l->copy, &f, NULL, w) : 0;
+}
+
+int live_drop(struct loop *l, struct live *s, struct why *w)
+{
+	const struct frame f = { .kind = FRAME_END, .cols = 1, .type = FRAME_I32, .pos = s->valid,
+		.seq = s->sequence.number };
+
+	return queue_put(&l->to_out, l->out, &f, NULL, w) || live_end(l, s, w) ? -1 : 0;
+}
+
+int live_finish(struct loop *l, struct live *s, uint32_t reason, const char *text, size_t n, struct why *w)
+{
+	void *owner = s->owner;
+	/* a prompt that is still being evaluated would hold up others */
+	int lost = s->canvas || reason == FRAME_END_ERROR || reason == FRAME_END_REFUSED
+		|| (reason == FRAME_END_INTERRUPT && !s->drawn);
+
+	if (s->over)
+		return 0;
+	s->owner = NULL;
+	if (live_over(l, s, w) || (lost ? live_drop(l, s, w) : cache_keep(l, s, w)))
+		return -1;
+	return l->calls->over(owner, reason, text, n, w);
 }

@@ -15,7 +15,10 @@ struct live {
 	uint32_t valid, held;   /* positions that fwd has evaluated: without and with guesses or masks */
 	uint32_t moved;         /* how far the generation has moved back; its copy does not show that */
 	int canvas;             /* one was sent to fwd in this generation */
-	int64_t drawn;
+	int64_t drawn, limit;   /* ids; limit: the most, or LOOP_NO_LIMIT */
+	int logprobs;           /* the log-probability of each id follows it */
+	void *owner;            /* for loop->calls */
+	uint64_t used;          /* it is in the cache; and the last time that another began with it */
 	int fed;                /* its ids were sent to fwd, so an answer will come */
 	int reason;             /* why it is about to end here, when all that belongs to its last id has come */
 	int over;               /* it has ended; what still comes of it only goes to the copy */
@@ -50,6 +53,13 @@ int live_send_frame(struct loop *l, struct live *s, const struct frame *f, const
 /* Ends the generation here, for this reason, unless it is over already. Sends an `end ` frame to fwd or, if sequence 0
  * has turns, to the copy. Position pos follows its last id. */
 int live_stop(struct loop *l, struct live *s, uint32_t reason, uint32_t pos, struct why *w);
+
+/* The same for one of loop->calls, which is told: the sequence is kept in the cache or ended. text[n]: the reason of a
+ * refusal. */
+int live_finish(struct loop *l, struct live *s, uint32_t reason, const char *text, size_t n, struct why *w);
+
+/* Sends its `end ` frame, and forgets it. */
+int live_drop(struct loop *l, struct live *s, struct why *w);
 
 /* Marks it as over. Makes fwd discard what it has evaluated of rejected guesses. */
 int live_over(struct loop *l, struct live *s, struct why *w);

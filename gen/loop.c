@@ -38,6 +38,8 @@ static int is_done(const struct loop *l)
 {
 	const struct live *only = l->jobs ? NULL : live_find(l, 0);
 
+	if (l->calls)
+		return l->ended && !l->active;
 	return l->ended && !l->waiting && (only ? only->over : !l->live.n);
 }
 
@@ -87,7 +89,7 @@ static int step(struct loop *l, struct why *w)
 {
 	enum { IN, BACK, OUT, COPY, TEXT, ENDS };
 	int reads = !l->ended && !l->waiting && queue_pending(&l->to_out) < OUT_MOST, listens = hears(l);
-	int now = (reads && is_buffered(&l->in)) || (listens && is_buffered(&l->back));
+	int now = l->hurried || (reads && is_buffered(&l->in)) || (listens && is_buffered(&l->back));
 	int waits = l->idle && l->ended && !l->drawing, status = 0, got;
 	struct pollfd at[ENDS] = {
 		{ .fd = reads ? l->in.fd : -1, .events = POLLIN },
@@ -122,12 +124,19 @@ static int step(struct loop *l, struct why *w)
 
 /* ---- all of it ---- */
 
+/* Notes whether the caller has more to do. Returns 0 or -1. */
+static int hurry(struct loop *l, int status)
+{
+	l->hurried = status > 0;
+	return status < 0 ? -1 : 0;
+}
+
 int loop_run(struct loop *l, struct why *w)
 {
 	int status = 0;
 
 	while (!status && !l->gone) {
-		status = loop_take_held(l, w);
+		status = l->calls ? hurry(l, l->calls->next(l->calls->context, w)) : loop_take_held(l, w);
 		if (!status && is_done(l) && !queue_pending(&l->to_out)) {
 			/* otherwise fwd, which goes on to wait, is not the stage that has ended too early */
 			if (l->out >= 0)

@@ -16,6 +16,9 @@
  * texts - 1 start as forks of it, so that it is evaluated only once. An `end ` frame then tells fwd of the end of each,
  * and passes through the stages to the reader of the copy.
  *
+ * With `calls` there is no `in`: the caller starts sequences at any time, learns of each id, and can end them. Those
+ * that are over stay in fwd as beginnings of others (cache.h). `copy` gets what the caller appends to to_copy.
+ *
  * What a pipe does not accept at once waits in a queue, so that a full one does not block the others. */
 #ifndef LOOP_H
 #define LOOP_H
@@ -30,9 +33,23 @@
 
 struct draft;
 struct replay;
+struct loop;
 
 enum { LOOP_OUT = 1, LOOP_COPY = 2 };
 enum { LOOP_NO_LIMIT = -1, LOOP_TEXTS_MAX = 1000, LOOP_JOBS_MAX = 100000 };
+
+/* What the loop asks, and tells, who starts sequences. owner: as in struct loop_start. They return -1 with a reason. */
+struct loop_calls {
+	void *context;
+	/* Before each step: may start sequences. Returns 1 to be called again at once; 0. */
+	int (*next)(void *context, struct why *w);
+	/* An id was drawn. Returns a reason to end the sequence after it, or 0. */
+	int (*drawn)(void *owner, int32_t id, struct why *w);
+	/* A `logp` payload, of the id at pos: its log-probability, then the most likely ids. */
+	int (*logprobs)(void *owner, uint32_t pos, const float (*pairs)[2], size_t n, struct why *w);
+	/* The sequence is over; this is the last call. text[n]: the reason of a refusal. */
+	int (*over)(void *owner, uint32_t reason, const char *text, size_t n, struct why *w);
+};
 
 struct loop {                   /* starts as loop_init() leaves it; set by the caller: */
 	int out, copy;          /* descriptors, or -1: none; out is closed when nothing more follows */
@@ -51,6 +68,8 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 					 * generation, and finally with waiting = 0; or NULL */
 	int text;               /* a descriptor, or -1: show() is called when it is readable */
 	void (*show)(struct loop *l);
+	const struct loop_calls *calls; /* or NULL */
+	size_t cache;           /* with calls: positions of sequences that are over and stay in fwd */
 	int (*cancelled)(void); /* returns 1 to end the generation before the current id; or NULL */
 	int (*make_room)(struct loop *l, struct why *w);        /* called when the context is full. Returns 1, after
 					 * loop_move(), to continue; 0 to end; -1 on error; or NULL */
@@ -58,15 +77,19 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 	struct card card;       /* read only: the last card received; n_vocab 0: none yet */
 	size_t full;            /* generations that ended because the context was full */
 	int gone;               /* LOOP_OUT, LOOP_COPY: `out` or `copy` has no reader any more; the loop ends */
+	struct queue to_out, to_copy;   /* with calls, to_copy.bytes is the caller's to append to */
+	int ended;              /* all prompts have been read; with calls, set by the caller */
+	size_t active;          /* number of sequences whose ids fwd has, so that an answer will come */
 	int whole;              /* the texts are complete: nothing more was to come */
 	int rejected;           /* the loop has ended because of what a stage sent; the failures of others follow */
 
 	struct sequences live;  /* private from here on: of struct live */
-	size_t active;          /* number of these whose ids fwd has, so that an answer will come */
-	struct queue to_out, to_copy;
+	int hurried;            /* the next step does not wait */
+	uint32_t started;       /* number of the last sequence that loop_start() started */
+	size_t cached;          /* positions of those that are over and still in fwd */
+	uint64_t uses;          /* of these */
 	struct frame held;      /* frame of the next prompt, whose payload is still unread in `in`, */
 	int waiting;            /* if this is set */
-	int ended;              /* all prompts have been read */
 	int forked;             /* the forks have been started */
 	int cut;                /* `out` lost its reader before everything was sent */
 	int card_due;           /* loop_card() waits for its `end ` frame */
@@ -82,6 +105,26 @@ void loop_close(struct loop *l);
 /* Runs from the first prompt to the last end, then closes `out`. If there is a copy, it also gets everything that still
  * comes back, so that no writer dies of SIGPIPE. Returns 0, or -1 with a reason. */
 int loop_run(struct loop *l, struct why *w);
+
+/* ---- sequences that the caller starts ---- */
+
+struct loop_start {
+	const int32_t *ids;     /* [n] the prompt */
+	size_t n;
+	const char *opts;       /* [n_opts] options of the sequence, as in an `opts` frame; n_opts 0: none */
+	size_t n_opts;
+	int64_t limit;          /* maximum ids of its generation, or LOOP_NO_LIMIT */
+	int logprobs;           /* the sampler sends the log-probability of each id after the id */
+	int score;              /* and those of the prompt, before the first id */
+	void *owner;
+};
+
+/* Starts a sequence: from the longest beginning of its ids that fwd has. *number: its number; *shared: how many ids
+ * need no evaluation. */
+int loop_start(struct loop *l, const struct loop_start *start, uint32_t *number, size_t *shared, struct why *w);
+
+/* Ends a sequence that is not over, for FRAME_END_INTERRUPT. */
+int loop_cancel(struct loop *l, uint32_t number, struct why *w);
 
 /* ---- turns of sequence 0, instead of loop_run() ---- */
 

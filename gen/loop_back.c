@@ -17,7 +17,7 @@ static int over(const struct loop *l, const struct live *s, int32_t id, uint32_t
 		return FRAME_END_STOP;
 	if (l->card.n_vocab && card_is_eog(&l->card, id))
 		return FRAME_END_EOG;
-	if (s->drawn == l->n)
+	if (s->drawn == s->limit)
 		return FRAME_END_LENGTH;
 	if (l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx)
 		return FRAME_END_CONTEXT;
@@ -30,8 +30,8 @@ static int guess(struct loop *l, struct live *s, uint32_t pos, size_t accepted, 
 	size_t room = l->card.n_ctx ? (size_t)l->card.n_ctx - pos - 1 : GUESSES_MAX;
 
 	/* the sampler draws one id more than there are guesses */
-	if (l->n != LOOP_NO_LIMIT)
-		room = size_min(room, (size_t)(l->n - s->drawn) - 1);
+	if (s->limit != LOOP_NO_LIMIT)
+		room = size_min(room, (size_t)(s->limit - s->drawn) - 1);
 	return draft_propose(l->draft, &s->guesses, &l->card, l->active, accepted, room, w);
 }
 
@@ -109,6 +109,18 @@ static int check_drawn(struct loop *l, const struct live *s, uint32_t pos, struc
 	return 0;
 }
 
+/* Counts a drawn id, for pos. Sets s->reason if nothing can follow. */
+static int count(struct loop *l, struct live *s, int32_t id, uint32_t pos, struct why *w)
+{
+	int reason = 0;
+
+	s->drawn++;
+	s->reason = over(l, s, id, pos);
+	if (l->calls && (reason = l->calls->drawn(s->owner, id, w)) > 0)
+		s->reason = reason;
+	return reason < 0 ? -1 : 0;
+}
+
 /* Handles drawn ids. After the end of the generation they only go to the copy. */
 static int take_drawn(struct loop *l, struct live *s, const struct frame *f, struct why *w)
 {
@@ -127,10 +139,9 @@ static int take_drawn(struct loop *l, struct live *s, const struct frame *f, str
 	s->stale = 0;
 	if (!l->drawing++ && l->idle)
 		l->idle(l, 0);
-	for (; n < f->rows && !s->reason; n++) {
-		s->drawn++;
-		s->reason = over(l, s, ids[n], pos == FRAME_APPEND ? pos : pos + (uint32_t)n);
-	}
+	for (; n < f->rows && !s->reason; n++)
+		if (count(l, s, ids[n], pos == FRAME_APPEND ? pos : pos + (uint32_t)n, w))
+			return -1;
 	accepted = count_accepted(s, ids, pos, n);
 	s->valid += (uint32_t)accepted;
 	if (r)
@@ -179,6 +190,8 @@ static int take_end(struct loop *l, struct live *s, const struct frame *f, struc
 		return 0;
 	if (l->replay && f->flags == FRAME_END_ERROR)
 		return why(w, "sequence %" PRIu32 " has failed", f->seq);
+	if (l->calls)
+		return live_finish(l, s, f->flags, l->payload, f->rows, w);
 	if (r)
 		result_end(r, f->flags, l->payload, f->flags == FRAME_END_STOP ? f->rows : 0);
 	if (!l->jobs) {
@@ -208,8 +221,10 @@ static int stop(struct loop *l, struct live *s, const struct frame *f, struct wh
 	uint32_t pos = live_position(s, s->ids.n);
 	int status = 0;
 
-	if (!s->reason || s->over || (l->logprobs && (f->kind != FRAME_LOGPROBS || f->pos != pos - 1)))
+	if (!s->reason || s->over || (s->logprobs && (f->kind != FRAME_LOGPROBS || f->pos != pos - 1)))
 		return 0;
+	if (l->calls)
+		return live_finish(l, s, (uint32_t)s->reason, "", 0, w);
 	if (s->reason == FRAME_END_CONTEXT && l->make_room)
 		status = l->make_room(l, w);
 	return status ? status < 0 ? -1 : 0 : live_stop(l, s, (uint32_t)s->reason, pos, w);
@@ -230,13 +245,22 @@ static int take_card(struct loop *l, const struct frame *f, struct why *w)
 	if (l->replay && l->replay->card.n_vocab
 	    && card_agree(&l->replay->card, l->replay->name, &l->card, l->back.name, w))
 		return -1;
-	return queue_card(&l->to_copy, l->copy, &l->card, w);
+	return l->calls ? 0 : queue_card(&l->to_copy, l->copy, &l->card, w);
+}
+
+/* Handles a frame of log-probabilities. */
+static int take_logprobs(struct loop *l, const struct live *s, const struct frame *f, uint32_t pos, struct why *w)
+{
+	struct result *r = live_result(l, f->seq);
+
+	if (l->calls && s && !s->over)
+		return l->calls->logprobs(s->owner, pos, l->payload, f->rows, w);
+	return r ? result_logprobs(r, pos, l->payload, f->rows, w) : 0;
 }
 
 /* Handles a frame whose payload was read, then passes it to the copy. */
 static int take_frame(struct loop *l, struct live *s, const struct frame *f, struct why *w)
 {
-	struct result *r = live_result(l, f->seq);
 	struct frame shown = *f;
 
 	if (s && f->pos != FRAME_APPEND)
@@ -244,9 +268,9 @@ static int take_frame(struct loop *l, struct live *s, const struct frame *f, str
 	if (f->kind == FRAME_CANVAS)
 		return take_canvas(l, s, f, w);
 	if ((f->kind == FRAME_IDS && take_drawn(l, s, f, w)) || (f->kind == FRAME_END && take_end(l, s, f, w))
-	    || (f->kind == FRAME_LOGPROBS && r && result_logprobs(r, shown.pos, l->payload, f->rows, w)))
+	    || (f->kind == FRAME_LOGPROBS && take_logprobs(l, s, f, shown.pos, w)))
 		return -1;
-	return queue_put(&l->to_copy, l->copy, &shown, l->payload, w);
+	return l->calls ? 0 : queue_put(&l->to_copy, l->copy, &shown, l->payload, w);
 }
 
 int loop_take_back(struct loop *l, struct why *w)
