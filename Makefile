@@ -104,7 +104,8 @@ DESCRIBE = main describe check found
 KV = main list segment_text
 FEED = feed_opts loop loop_in loop_back loop_start live cache queue draft guessing replay result
 GEN = run generate signals options arguments hosts pipeline report messages convert console show reply parser calls \
-	commands layout spans conversation record verify $(FEED)
+	commands layout spans conversation record verify $(REQUESTS:%=requests/%) $(FEED)
+REQUESTS = requests inbox job fields opts prompts choice logprobs answers answered
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
@@ -153,7 +154,7 @@ quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/qu
 # random models
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(MADE:%=$(OBJ)/tests/%.o) $(quantise_o)
 gen_o = $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
-	$(term_o) $(process_o) $(answer_o) $(chat_o) $(OBJ)/lib/gguf/models.o $(tok_o) $(lib_o)
+	$(term_o) $(process_o) $(rules_o) $(schema_o) $(chat_o) $(OBJ)/lib/gguf/models.o $(tok_o) $(lib_o)
 objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(rules_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(OBJ)/fwd/kernels/isa.o \
 	$(SAMPLE:%=$(OBJ)/sample/%.o) \

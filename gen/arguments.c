@@ -93,7 +93,7 @@ static void conclude(struct request *q)
 	q->shown = q->edited || (q->answer && q->conversation && !q->json);
 	/* detok prints up to a stop string and exits; a loop that must know about it, or continue, also needs a
 	 * filter */
-	q->filtered = q->stop && (several(q) || q->json || q->verbose || q->grammar);
+	q->filtered = q->stop && !q->requests && (several(q) || q->json || q->verbose || q->grammar);
 }
 
 /* ---- the stages ---- */
@@ -149,12 +149,12 @@ static int wanted(const struct request *q, enum stage_number stage)
 	case SCHEMA: return q->schema || calls(q);
 	case CHAT: case ENCODE: case DECODE: return q->conversation;
 	case RENDER: return q->rendered;
-	case TOK: return !q->conversation;
+	case TOK: return !q->conversation && !q->requests;
 	case FEED: case FWD: case SAMPLE: return 1;
 	case STOPS: return q->filtered;
 	case BEST: return q->best_of;
 	case PEEK: return q->shaded;
-	case DETOK: return !q->shaded && !(q->conversation && q->json);
+	case DETOK: return !q->shaded && !q->requests && !(q->conversation && q->json);
 	case KV: return q->kv != NULL;
 	default: return 0;
 	}
@@ -192,12 +192,12 @@ static void add_own(struct command *c, enum stage_number stage)
 	case FEED:
 		add_if(c, q->draft_model && q->noise, "--temp", "0.8");
 		add_if(c, q->draft_model && q->noise, "--seed", seed(q));
-		add_if(c, q->lines && !q->jobs, "--jobs", ARGUMENTS_JOBS);
+		add_if(c, (q->lines || q->requests) && !q->jobs, "--jobs", ARGUMENTS_JOBS);
 		break;
 	case SAMPLE:
 		add_if(c, 1, "--seed", seed(q));
 		add_if(c, q->logprobs && !q->likely, "--logprobs", "0");
-		add_if(c, q->pieces || calls(q), "--model", q->model);
+		add_if(c, q->pieces || q->requests || calls(q), "--model", q->model);
 		/* it continues after an end, so fwd can finish what a named segment must hold */
 		add_if(c, several(q) || q->kv, "--turns", NULL);
 		break;
@@ -235,6 +235,9 @@ static void add_own(struct command *c, enum stage_number stage)
 /* Whether this stage gets an option that it owns. */
 static int is_passed(const struct request *q, enum stage_number stage, const char *option)
 {
+	/* each request has its own, which gen counts */
+	if (q->requests && !strcmp(option, "n-predict"))
+		return 0;
 	if (stage == SAMPLE)
 		return !q->copied || strcmp(option, "grammar-file");
 	if (stage != FEED)
@@ -337,7 +340,7 @@ int arguments(struct request *q, const char *argv0, struct why *w)
 	    || (!q->constraint && (stage_arg(&q->stage[SCHEMA], "--", w)
 		|| stage_arg(&q->stage[SCHEMA], q->copied, w)))))
 		return -1;
-	if (!q->conversation && (q->prompt || q->file) && use_prompt(q, w))
+	if (!q->conversation && !q->requests && (q->prompt || q->file) && use_prompt(q, w))
 		return -1;
 	return use(&q->stage[TEE], "tee", w);
 }

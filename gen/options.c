@@ -31,7 +31,7 @@
 /* PASSED: only for a stage (arguments.c). */
 enum { PASSED = 1, ECHO, STOP, COLOR, JSON, LOGPROBS, LINES, BEST_OF, ALL, PENALTY, CONVERSATION, HISTORY,
 	APPEND, PRINT, OWN, HOSTS, DRAFT_MODEL, DRAFT_MAX, JSON_SCHEMA, LENIENT, THINK, NO_THINK, NO_STDIN, VERIFY,
-	TOOL_COMMAND, TOOL_TIME, YES };
+	TOOL_COMMAND, TOOL_TIME, YES, REQUESTS, ORDERED, RESUME, CACHE };
 
 #define SHIPPED "tales-q8_0.gguf"
 #define SHIPPED_CHAT "clerk-q8_0.gguf"
@@ -60,11 +60,18 @@ const struct opt prompt_opts[] = {
 	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
 	{ .help = "Many prompts or texts" },
 	{ LINES, "lines", "FILE", "answer the prompt on each line of FILE (-: stdin), with one line for each" },
-	{ 'j', "jobs", "N", "with --lines: at most N prompts at a time (default: " ARGUMENTS_JOBS ")" },
+	{ 'j', "jobs", "N", "with --lines, --requests: at most N texts at a time (default: " ARGUMENTS_JOBS ")" },
 	{ 'N', "texts", "N", "generate N texts, with seeds from -s on, and print each on a line" },
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the most likely" },
 	{ ALL, "all", NULL, "with --best-of: print all of them, the best first" },
 	{ PENALTY, "length-penalty", "A", "divide log-probabilities by the length to the power of A (default: 1)" },
+	{ .help = "Requests" },
+	{ REQUESTS, "requests", NULL,
+		"answer the requests in the operand FILE (default: stdin), a JSON object on each line" },
+	{ ORDERED, "ordered", NULL, "with --requests: answer in the order of the requests" },
+	{ RESUME, "resume", "FILE", "with --requests: leave out those that are answered in FILE" },
+	{ CACHE, "cache", "N", "with --requests: keep N tokens of finished texts, which others may begin with\n"
+		"(default: twice the context)" },
 	{ .help = "Conversation" },     /* chat_opts continue it */
 	{ CONVERSATION, "chat", NULL,
 		"hold a conversation: read a turn from each line of stdin, print each answer" },
@@ -117,8 +124,11 @@ const struct cli_rule option_rules[] = {
 	{ "tool-command", .excludes = "lines texts best-of" },
 	{ "lines", .excludes = "texts" },
 	{ "lines texts", .excludes = "best-of kv verbose interactive history" },
-	{ "jobs", .requires = "lines" },
+	{ "jobs", .requires = "lines requests" },
 	{ "best-of", .excludes = "kv stage=fwd interactive history" },
+	{ "ordered resume cache", .requires = "requests" },
+	{ "requests", .excludes = "prompt file escape append bos no-bos no-parse-special echo lines texts best-of json "
+		"verbose color chat interactive history kv draft print-pipeline stage=tok stage=detok trace" },
 	{ "best-of", .excludes = "stage=sample", .reason = "it needs the log-probabilities" },
 	{ "all length-penalty", .requires = "best-of" },
 	{ "all", .excludes = "json", .reason = "the line describes the best text" },
@@ -245,7 +255,12 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case YES: q->yes = 1; break;
 	case HISTORY: q->history = c->value; /* fall through */
 	case OPT_SYSTEM: case OPT_SET: case OPT_TEMPLATE: case OPT_NAME: q->templated = 1; break;
-	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
+	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); q->seeded = q->seed >= 0; break;
+	case 'n': q->n = cli_integer(c, o, -1, INT32_MAX); break;
+	case REQUESTS: q->requests = 1; break;
+	case ORDERED: q->ordered = 1; break;
+	case RESUME: q->resume = c->value; break;
+	case CACHE: q->cache = cli_integer(c, o, 0, INT32_MAX); break;
 	case OPT_GREEDY: q->greedy = 1; break;
 	case OPT_BUDGET: q->budget = (int32_t)cli_integer(c, o, 0, INT32_MAX); break;
 	case OPT_GUMBEL: q->gumbel = 1; break;
@@ -277,7 +292,7 @@ static void check(const struct request *q, const struct cli *c)
 {
 	struct why w;
 
-	if (q->templated && !q->conversation && !q->rendered)
+	if (q->templated && !q->conversation && !q->rendered && !q->requests)
 		cli_usage(c, "--system, --tools, --set, --template, --template-name and --history require --chat, -i "
 			"or a prompt");
 	if (q->conversation && q->print_pipeline)
@@ -299,7 +314,9 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "--lines: no prompts besides those in %s", q->lines);
 	if (q->constraint && q->conversation && !q->once)
 		cli_usage(c, "--%s: standard input holds the turns", q->constraint);
-	if (q->constraint && (q->lines ? slurp_is_stdin(q->lines) : !q->prompt && !q->file))
+	if (q->requests && q->constraint && (!q->file || slurp_is_stdin(q->file)))
+		cli_usage(c, "--%s: standard input holds the requests", q->constraint);
+	if (q->constraint && !q->requests && (q->lines ? slurp_is_stdin(q->lines) : !q->prompt && !q->file))
 		cli_usage(c, "--%s: standard input holds the prompt", q->constraint);
 }
 
@@ -333,7 +350,8 @@ static void refuse_command(const struct cli *c)
 	static const struct { const char *word, *instead; } commands[] = {
 		{ "list", "gguf --find lists the models" }, { "ls", "gguf --find lists the models" },
 		{ "ps", "kv list shows what is kept" }, { "run", "ask -m MODEL asks, gen -i -m MODEL talks" },
-		{ "chat", "gen -i talks" }, { "serve", "there is no server" }, { "show", "gguf MODEL shows it" },
+		{ "chat", "gen -i talks" }, { "serve", "--requests answers programs" },
+		{ "show", "gguf MODEL shows it" },
 		{ "pull", "download a file, and name it with -m" }, { "help", "see --help" }
 	};
 	const char *word = c->argc ? c->argv[0] : "";
@@ -350,6 +368,12 @@ static void refuse_command(const struct cli *c)
  * prompt is its only turn. */
 static void find_prompt(struct request *q, const struct cli *c)
 {
+	if (q->requests) {
+		if (c->argc > 1)
+			cli_usage(c, "unexpected operand \"%s\": one file of requests at most", c->argv[1]);
+		q->file = c->argc && !slurp_is_stdin(c->argv[0]) ? c->argv[0] : NULL;
+		return;
+	}
 	refuse_command(c);
 	if (c->argc > 1)
 		cli_usage(c, "unexpected operand \"%s\": quote the prompt (try --help)", c->argv[1]);
@@ -416,7 +440,7 @@ static void read_all(struct request *q, struct cli *c)
 	const struct opt *o;
 
 	*q = (struct request){ .program = c->program, .speaker = c->program, .seed = -1, .texts = 1, .budget = -1,
-		.tool_time = 60 };
+		.tool_time = 60, .n = -1, .cache = -1 };
 	while ((o = cli_next(c)))
 		take(q, c, o);
 	if (q->tool_command)
@@ -508,7 +532,7 @@ void options(struct request *q, struct cli *c)
 	find_prompt(q, c);
 	check(q, c);
 	read_prompt(q, c);
-	is_chat = q->conversation || q->rendered;
+	is_chat = q->conversation || q->rendered || q->requests;
 	find_its_model(q, c, argv0, is_chat ? SHIPPED_CHAT : SHIPPED);
 	if (isatty(STDERR_FILENO) && !is_chat && !q->print_pipeline && has_template(q->model) > 0)
 		cli_warn(c, "%s answers questions: try ask(1), or -i; gen continues the text", q->model);

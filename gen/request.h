@@ -39,6 +39,12 @@ struct request {
 	int all;                /* or all, the best first */
 	int listed;             /* --lines, -N: print each text on a line */
 
+	/* requests */
+	int requests;           /* read from `file` or, if that is NULL, from gen's own stdin */
+	int ordered;            /* answer them in order */
+	const char *resume;     /* a file with answers of requests that are skipped, or NULL */
+	int64_t cache;          /* tokens of finished texts that are kept; -1: not given */
+
 	/* a conversation */
 	int conversation;
 	int interactive;
@@ -54,7 +60,9 @@ struct request {
 	int yes;                /* calls are run without asking */
 
 	/* the draws */
+	int64_t n;              /* most tokens of a text, or -1 */
 	int64_t seed;
+	int seeded;             /* it was given */
 	int greedy, gumbel;
 	int32_t budget;         /* tokens of reasoning; -1: as many as there are */
 	int pieces;             /* an option for which sample needs the vocabulary */

@@ -16,6 +16,7 @@
 #include "pipeline.h"
 #include "replay.h"
 #include "report.h"
+#include "gen/requests/requests.h"
 #include "signals.h"
 #include "verify.h"
 
@@ -89,7 +90,7 @@ static int is_cut(struct request *q, int *failed, const struct result *results, 
 		return 0;
 	q->stage[SAMPLE].status = 0;
 	*failed = stages_wait(q->stage, KV, 0, w);
-	return *failed < 0 && !q->interactive && !ended_by_stop(q, results);
+	return *failed < 0 && !q->interactive && !q->requests && !ended_by_stop(q, results);
 }
 
 /* Whether -n limits the text. */
@@ -108,7 +109,7 @@ static int full_status(const struct request *q, const struct loop *l, const stru
 	int several = q->listed || q->all;
 	size_t full = several ? l->full : r->reason == FRAME_END_CONTEXT;
 
-	if (!full || l->gone || q->conversation || q->record || !has_limit(q))
+	if (!full || l->gone || q->conversation || q->record || q->requests || !has_limit(q))
 		return 0;
 	fprintf(stderr, "%s: the context of %" PRId32 " tokens is full (-c): ", q->program, l->card.n_ctx);
 	if (several)
@@ -116,6 +117,12 @@ static int full_status(const struct request *q, const struct loop *l, const stru
 	else
 		fprintf(stderr, "the text ends before -n/--n-predict\n");
 	return 3;
+}
+
+/* Whether there is a report about a text. */
+static int reports(const struct request *q)
+{
+	return !q->conversation && !q->requests;
 }
 
 /* ---- all of it ---- */
@@ -131,7 +138,7 @@ static int work(struct request *q, struct loop *l, struct result *results, struc
 	loop_init(l);
 	if (set_loop(q, l, &draft, &replay, w))
 		return -1;
-	l->r = q->lines ? NULL : results;
+	l->r = q->lines || q->requests ? NULL : results;
 	for (int i = 0; i < q->texts; i++)
 		results[i].begin = clock_now();
 	l->logprobs = q->logprobs;
@@ -141,7 +148,8 @@ static int work(struct request *q, struct loop *l, struct result *results, struc
 	setenv("LMPIPE_ERROR_PREFIX", prefix, 1);
 	if (l->idle && report_progress(q, w))
 		return -1;
-	status = q->conversation ? conversation(q, l, w) : generate(q, l, capture, w);
+	status = q->conversation ? conversation(q, l, w) : q->requests ? requests(q, l, w)
+		: generate(q, l, capture, w);
 	draft_close(&draft);
 	replay_close(&replay);
 	return status;
@@ -153,6 +161,7 @@ static int finish(struct request *q, struct loop *l, struct result *results, str
 	struct why *ours)
 {
 	const struct result *r = results;
+	const char *reason;
 	struct why its;
 	int failed, cut;
 
@@ -168,15 +177,23 @@ static int finish(struct request *q, struct loop *l, struct result *results, str
 	cut = is_cut(q, &failed, results, &its) && !q->record;
 	if (l->replay && l->replay->left && failed < 0 && !status)
 		status = why(ours, "no token was drawn");
-	if (!q->conversation && !(r = generate_report(q, l, capture, results, failed < 0 && !status, ours)))
+	if (q->requests && l->whole && exit_status(q, failed) == 1)
+		failed = -1;    /* a stage could not evaluate some text, whose request was answered by an error */
+	if (reports(q) && !(r = generate_report(q, l, capture, results, failed < 0 && !status, ours)))
 		status = -1;
 	if (failed < 0 && !cut && !status)
 		status = full_status(q, l, r);
-	if (failed < 0 && !cut && status >= 0)
+	if (failed < 0 && !cut && status >= 0) {
+		if (q->requests)
+			requests_end("");
 		return status;
+	}
 	if (failed < 0 && !cut && reader_is_gone())
 		exit(0);
-	fprintf(stderr, "%s: %s\n", q->speaker, (failed < 0 && !cut) || l->rejected ? ours->text : its.text);
+	reason = (failed < 0 && !cut) || l->rejected ? ours->text : its.text;
+	if (q->requests)
+		requests_end(reason);
+	fprintf(stderr, "%s: %s\n", q->speaker, reason);
 	if (l->rejected)
 		return 1;
 	return cut ? 3 : exit_status(q, failed) == 2 && !q->stage[failed].shell ? 2 : 1;

@@ -8,10 +8,10 @@ struct message {
 	struct answer_sink sink;        /* for answer_open() */
 	int stream;                     /* each part is appended to *out at once, as a delta on a line */
 	struct bytes *out;
+	size_t n_calls;                 /* read only: calls so far */
 	/* private: */
 	struct bytes content, reasoning, calls;
 	struct bytes id, name, arguments;       /* of the last call */
-	size_t n_calls;
 };
 
 /* Begins a message that is appended to *out, which is borrowed. */

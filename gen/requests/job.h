@@ -1,0 +1,91 @@
+/* job: a request of gen --requests: what its line asks for, and how far its answer is. */
+#ifndef JOB_H
+#define JOB_H
+
+#include <stdint.h>
+
+#include "lib/base/json.h"
+#include "lib/chat/answer/format.h"
+#include "lib/chat/chat_setup.h"
+#include "lib/gguf/gguf.h"
+#include "lib/stream/ids.h"
+#include "lib/stream/stop.h"
+#include "lib/vocab/vocab.h"
+
+struct model {                  /* what answers need of the model here; the stages run it */
+	const char *path;
+	char name[128];         /* the file's, without .gguf */
+	struct gguf *gguf;
+	struct vocab *vocab;
+	struct card card;       /* of fwd */
+	struct chat_setup setup;
+};
+
+struct defaults {               /* what requests get that do not say it; from the command line of gen */
+	int64_t limit;          /* tokens, or LOOP_NO_LIMIT */
+	int64_t seed;           /* -1: a random one for each */
+	struct stop *stop;      /* stop strings; borrowed */
+	int special;            /* control tokens are text */
+};
+
+enum job_kind {
+	JOB_INVALID,            /* nothing that is known */
+	JOB_TEXT, JOB_CHAT,     /* a generation from prompts, or from messages */
+	JOB_TOKENIZE, JOB_DETOKENIZE, JOB_TEMPLATE, JOB_MODEL, JOB_CANCEL
+};
+
+struct prompt {                 /* starts as zeros */
+	const char *text;       /* [n] as given; NULL: it was given as ids; borrowed from the line */
+	size_t n;
+	struct ids ids;
+	size_t cached;          /* ids that needed no evaluation */
+};
+
+struct job {
+	/* the line */
+	struct arena arena;
+	const struct json *line, *body;         /* body: where the options are */
+	const struct json *id;  /* or NULL; of OpenAI's batch form: custom_id */
+	struct bytes key;       /* the id as JSON text; n 0: none */
+	enum job_kind kind;
+	int batch;              /* OpenAI's batch form */
+	size_t number;          /* of the line */
+	const char *param;      /* the member that is at fault, after a failure */
+
+	/* its options */
+	int stream, usage;      /* usage: stream_options.include_usage */
+	int echo, tokens;       /* tokens: the ids are answered, too */
+	int64_t limit, seed;
+	int n;                  /* choices for each prompt, */
+	int kept;               /* of which so many are answered: best_of */
+	int logprobs;           /* the number of most likely tokens, or -1 */
+	struct bytes opts;      /* for the stages, but for the seed */
+	struct stop *stop;
+
+	/* its prompts */
+	struct prompt *prompt;  /* [n_prompts]; messages make one */
+	size_t n_prompts;
+	struct chat chat;       /* of messages; with: */
+	struct arena memory;
+	struct format format;
+	struct bytes begun;     /* what the prompt has of the answer */
+
+	/* its answer */
+	struct choice *choice;  /* [n_choices] */
+	size_t n_choices, n_started, n_over;
+	int failed;             /* it is answered by an error */
+	double began;           /* by clock_now(), when its first sequence started; 0: not yet */
+	struct bytes out;       /* lines that wait for the answers before them */
+	int done;
+	struct job *next;
+};
+
+/* Reads a line. On failure the job is still valid: it can be answered by an error, and must be freed. NULL: there is no
+ * memory. *failed: whether w has the reason why the line cannot be answered otherwise. */
+struct job *job_read(const char *line, size_t n, size_t number, int *failed, struct why *w);
+void job_free(struct job *j);
+
+/* Sets its options and prompts. Returns 0, or -1 with a reason. */
+int job_prepare(struct job *j, const struct model *m, const struct defaults *d, struct why *w);
+
+#endif

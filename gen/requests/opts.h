@@ -1,0 +1,14 @@
+/* opts: the options of a request as words of a command line, for the stages. */
+#ifndef REQUEST_OPTS_H
+#define REQUEST_OPTS_H
+
+#include "gen/requests/job.h"
+
+/* Appends to j->opts what its members say about the draws. Their values are checked by the stages. Returns -1 with a
+ * reason if one has a type that is not its own. */
+int opts_take(struct job *j, struct why *w);
+
+/* Appends an option and its value[n]. -1: it contains a NUL, or there is no memory. */
+int opts_add(struct bytes *opts, const char *option, const char *value, size_t n, struct why *w);
+
+#endif

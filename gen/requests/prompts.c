@@ -1,0 +1,277 @@
+/* Prompts of texts are encoded as tok does it, messages as chat and tok --no-bos do. */
+#include "gen/requests/prompts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/requests/fields.h"
+#include "gen/requests/opts.h"
+#include "lib/chat/answer/learn.h"
+#include "lib/chat/answer/rules.h"
+#include "lib/chat/answer/tools.h"
+#include "lib/grammar/grammar.h"
+#include "lib/schema/schema.h"
+
+/* ---- texts and ids ---- */
+
+int prompts_encode(const struct model *m, const char *text, size_t n, int ends, struct ids *to, struct why *w)
+{
+	const struct vocab_rules *rules = vocab_rules(m->vocab);
+
+	if (ends && rules->add_bos && ids_add(to, rules->bos))
+		return why(w, "out of memory");
+	if (vocab_encode(m->vocab, text, n, VOCAB_SPECIAL, to, w))
+		return -1;
+	return ends && rules->add_eos && ids_add(to, rules->eos) ? why(w, "out of memory") : 0;
+}
+
+static int check_length(struct job *j, const struct model *m, const struct prompt *p, const char *param, struct why *w)
+{
+	if (!p->ids.n)
+		return field_bad(j, param, why(w, "%s: empty", param));
+	if (m->card.n_ctx && p->ids.n > (size_t)m->card.n_ctx)
+		return field_bad(j, param, why(w, "%s: %zu tokens do not fit the context of %" PRId32 " (-c)", param,
+			p->ids.n, m->card.n_ctx));
+	return 0;
+}
+
+static int add_prompt(struct job *j, const struct model *m, const struct json *v, struct why *w)
+{
+	struct prompt *p = &j->prompt[j->n_prompts++];
+
+	if (v->type == JSON_ARRAY) {
+		if (field_ids(j, "prompt", v, m->card.n_vocab, &p->ids, w))
+			return -1;
+	} else {
+		p->text = v->s;
+		p->n = v->n;
+		if (prompts_encode(m, v->s, v->n, 1, &p->ids, w))
+			return field_bad(j, "prompt", -1);
+	}
+	return check_length(j, m, p, "prompt", w);
+}
+
+/* A text, a list of ids, or a list of these. */
+static int make_texts(struct job *j, const struct model *m, struct why *w)
+{
+	const struct json *v = field(j, "prompt"), *first = v->child;
+	int many = v->type == JSON_ARRAY && first && (first->type == JSON_STRING || first->type == JSON_ARRAY);
+
+	if (v->type != JSON_STRING && v->type != JSON_ARRAY)
+		return field_bad(j, "prompt", why(w, "prompt: expected a text or a list of ids, not %s",
+			json_type_name(v)));
+	if (!(j->prompt = calloc(many ? v->n : 1, sizeof *j->prompt)))
+		return why(w, "out of memory");
+	if (!many)
+		return add_prompt(j, m, v, w);
+	for (; first; first = first->next) {
+		if (first->type != JSON_STRING && first->type != JSON_ARRAY)
+			return field_bad(j, "prompt", why(w, "prompt: expected texts or lists of ids, not %s",
+				json_type_name(first)));
+		if (add_prompt(j, m, first, w))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- messages ---- */
+
+/* Adds the members that a template reads, as an object in JSON. */
+static int add_messages(struct job *j, struct why *w)
+{
+	static const char *const names[] = { "messages", "tools", "reasoning_effort" };
+	const struct json *more = field(j, "chat_template_kwargs"), *v;
+	struct bytes text = { .limit = CHAT_TEXT_MAX };
+	struct json_writer to = json_to_bytes(&text);
+	int failed;
+
+	if (more && more->type != JSON_OBJECT)
+		return field_bad(j, "chat_template_kwargs", why(w, "chat_template_kwargs: expected an object, not %s",
+			json_type_name(more)));
+	json_open(&to, '{');
+	for (v = more ? more->child : NULL; v; v = v->next) {
+		if (!strcmp(v->key, "messages"))
+			continue;
+		json_key(&to, v->key, v->key_n);
+		json_value(&to, v);
+	}
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if ((v = field(j, names[i]))) {
+			json_key(&to, names[i], strlen(names[i]));
+			json_value(&to, v);
+		}
+	json_close(&to, '}');
+	failed = to.failed ? why(w, "the conversation is too long") : chat_add_json(&j->chat, text.p, text.n, w);
+	bytes_free(&text);
+	return failed ? field_bad(j, "messages", -1) : 0;
+}
+
+/* The conversation and its template. */
+static int open_chat(struct job *j, const struct model *m, struct bytes *template, struct why *w)
+{
+	const struct json *tools = field(j, "tools");
+	int continued = 0;
+
+	if (tools && tools->type != JSON_ARRAY)
+		return field_bad(j, "tools", why(w, "tools: expected a list, not %s", json_type_name(tools)));
+	if (chat_open(&j->chat, &m->setup, m->vocab, w) || add_messages(j, w)
+	    || field_flag(j, "continue_final_message", &continued, w))
+		return -1;
+	if (continued && chat_continue(&j->chat, w))
+		return field_bad(j, "messages", -1);
+	return chat_choose(&j->chat, &m->setup, m->gguf, template, w) < 0 ? -1 : 0;
+}
+
+/* ---- grammars ---- */
+
+/* The schema that the answer must match: *json, or NULL. */
+static int find_schema(struct job *j, const struct json **schema, struct why *w)
+{
+	static const struct json any = { .type = JSON_OBJECT };
+	const struct json *form = field(j, "response_format");
+	const char *type = form ? json_get_string(form, "type") : NULL;
+
+	*schema = field(j, "json_schema");
+	if (!form)
+		return 0;
+	if (!type || (strcmp(type, "text") && strcmp(type, "json_object") && strcmp(type, "json_schema")))
+		return field_bad(j, "response_format", why(w, "response_format: expected a type: text, json_object or "
+			"json_schema"));
+	if (!strcmp(type, "text"))
+		return 0;
+	*schema = json_get(form, "schema");
+	if (!strcmp(type, "json_schema") && !*schema)
+		*schema = json_get(json_get(form, "json_schema"), "schema");
+	if (!*schema && !strcmp(type, "json_schema"))
+		return field_bad(j, "response_format", why(w, "response_format: no schema"));
+	if (!*schema || (*schema)->type == JSON_NULL)
+		*schema = &any;
+	return 0;
+}
+
+/* The text of a schema; {} stands for any object. */
+static int spell_schema(const struct json *schema, struct bytes *to)
+{
+	struct json_writer json = json_to_bytes(to);
+
+	if (schema->type == JSON_OBJECT && !schema->n)
+		return bytes_puts(to, "{\"type\": \"object\"}");
+	json_value(&json, schema);
+	return json.failed;
+}
+
+/* tool_choice: a word, or an object that names the tool. */
+static int take_choice(struct job *j, struct rules_wish *wish, struct why *w)
+{
+	const struct json *v = field(j, "tool_choice");
+	const char *name = v && v->type == JSON_OBJECT ? json_get_string(json_get(v, "function"), "name") : NULL;
+	int parallel = 1;
+
+	if (field_flag(j, "parallel_tool_calls", &parallel, w))
+		return -1;
+	wish->one_call = !parallel;
+	if (name) {
+		wish->choice = RULES_NAMED;
+		wish->name = name;
+		return 0;
+	}
+	if (v && (v->type != JSON_STRING || (strcmp(v->s, "auto") && strcmp(v->s, "none") && strcmp(v->s, "required"))))
+		return field_bad(j, "tool_choice", why(w, "tool_choice: expected auto, none, required or a function"));
+	wish->choice = !v || !strcmp(v->s, "auto") ? RULES_AUTO : !strcmp(v->s, "none") ? RULES_NONE : RULES_REQUIRED;
+	return 0;
+}
+
+/* The grammar of answers to messages, which may reason and call tools. */
+static int make_rules(struct job *j, const struct model *m, const struct bytes *schema, struct bytes *grammar,
+	struct why *w)
+{
+	struct bytes left_out = { .limit = GRAMMAR_TEXT };
+	struct rules_wish wish = { .schema = schema, .left_out = schema ? NULL : &left_out };
+	int tools = tools_any(j->chat.variables), failed;
+
+	if (take_choice(j, &wish, w))
+		return -1;
+	if (!tools && (wish.choice == RULES_REQUIRED || wish.choice == RULES_NAMED))
+		return field_bad(j, "tool_choice", why(w, "tool_choice: there are no tools"));
+	if (!tools && !schema)
+		return 0;
+	failed = rules_write(&j->format, j->chat.variables, &j->begun, m->vocab, &wish, grammar, w);
+	bytes_free(&left_out);
+	/* where the template has no form for calls, the model may still have one */
+	if (failed && !schema && (wish.choice == RULES_AUTO || wish.choice == RULES_NONE)) {
+		grammar->n = 0;
+		return 0;
+	}
+	return failed ? field_bad(j, schema ? "response_format" : "tools", -1) : 0;
+}
+
+/* Appends the grammar, if there is one, to the options. */
+static int add_grammar(struct job *j, const struct model *m, struct why *w)
+{
+	struct bytes grammar = { .limit = GRAMMAR_TEXT }, schema = { .limit = GRAMMAR_TEXT };
+	const struct json *own = field(j, "grammar"), *of;
+	int failed;
+
+	if (find_schema(j, &of, w))
+		return -1;
+	if (own && own->type != JSON_STRING)
+		return field_bad(j, "grammar", why(w, "grammar: expected a text, not %s", json_type_name(own)));
+	if (own && of)
+		return field_bad(j, "grammar", why(w, "grammar: not with a schema"));
+	if (own && own->n)
+		return opts_add(&j->opts, "--grammar", own->s, own->n, w) ? field_bad(j, "grammar", -1) : 0;
+	failed = of && spell_schema(of, &schema) ? why(w, "the schema is too long") : 0;
+	if (!failed && j->kind == JOB_CHAT)
+		failed = make_rules(j, m, of ? &schema : NULL, &grammar, w);
+	else if (!failed && of && schema_grammar(schema.p, schema.n, NULL, &grammar, w))
+		failed = field_bad(j, "json_schema", -1);
+	if (!failed && grammar.n)
+		failed = opts_add(&j->opts, "--grammar", grammar.p, grammar.n, w);
+	bytes_free(&schema);
+	bytes_free(&grammar);
+	return failed;
+}
+
+/* ---- all of it ---- */
+
+/* Opens the chat and appends the template's text for it. */
+static int render(struct job *j, const struct model *m, struct bytes *template, struct bytes *text, struct why *w)
+{
+	if (open_chat(j, m, template, w))
+		return -1;
+	return chat_render(&j->chat, template->p, template->n, NULL, text, w) ? field_bad(j, "messages", -1) : 0;
+}
+
+int prompts_render(struct job *j, const struct model *m, struct bytes *text, struct why *w)
+{
+	struct bytes template = { .limit = CHAT_FILE_MAX };
+	int failed = render(j, m, &template, text, w);
+
+	bytes_free(&template);
+	return failed;
+}
+
+static int make_chat(struct job *j, const struct model *m, struct why *w)
+{
+	struct bytes template = { .limit = CHAT_FILE_MAX }, text = { .limit = CHAT_TEXT_MAX };
+	int failed = render(j, m, &template, &text, w);
+
+	if (!failed && learn_format(&j->chat, template.p, template.n, NULL, &j->format, &j->memory, &j->begun, w))
+		failed = field_bad(j, "messages", -1);
+	if (!failed && !(j->prompt = calloc(1, sizeof *j->prompt)))
+		failed = why(w, "out of memory");
+	if (!failed) {
+		j->n_prompts = 1;
+		failed = prompts_encode(m, text.p, text.n, 0, &j->prompt->ids, w)
+			|| check_length(j, m, j->prompt, "messages", w);
+	}
+	bytes_free(&template);
+	bytes_free(&text);
+	return failed;
+}
+
+int prompts_make(struct job *j, const struct model *m, struct why *w)
+{
+	return (j->kind == JOB_CHAT ? make_chat : make_texts)(j, m, w) || add_grammar(j, m, w) ? -1 : 0;
+}

@@ -1,0 +1,17 @@
+/* prompts: what a request gives the model to continue: texts, ids, or messages in the model's chat template. */
+#ifndef REQUEST_PROMPTS_H
+#define REQUEST_PROMPTS_H
+
+#include "gen/requests/job.h"
+
+/* Makes j->prompt and, of messages, what reading the answer needs. Appends to j->opts the grammar that the answer must
+ * follow. Returns -1 with a reason on failure. */
+int prompts_make(struct job *j, const struct model *m, struct why *w);
+
+/* Appends the template's text for the messages. */
+int prompts_render(struct job *j, const struct model *m, struct bytes *text, struct why *w);
+
+/* Appends the ids of text[n], with BOS and EOS as the model asks for them if `ends`. */
+int prompts_encode(const struct model *m, const char *text, size_t n, int ends, struct ids *to, struct why *w);
+
+#endif
