@@ -407,16 +407,20 @@ static void idle(struct loop *l, int waiting)
 	report_wait(l, waiting);
 }
 
-/* Tells sample what opens and closes reasoning, for --think-budget, unless an option does. */
+/* Tells sample what opens and closes reasoning, for --think-budget, unless an option does. A command may give it
+ * later. */
 static int name_thinking(struct conversation *v, struct why *w)
 {
 	struct messages question = { .text.limit = CONVERT_MAX, .file = -1 };
 	struct stage *sample = &v->q->stage[SAMPLE];
-	int failed = messages_add(&question, "user", "?", 1, w);
+	int failed;
 
+	if (sample->shell || (!v->q->edited && !stage_option(sample, "--think-budget")))
+		return 0;
+	failed = messages_add(&question, "user", "?", 1, w);
 	parser_learn(&v->parser, &question);
 	messages_close(&question);
-	if (failed || sample->shell || parser_thinking(&v->parser, &v->think_open, &v->think_close))
+	if (failed || parser_thinking(&v->parser, &v->think_open, &v->think_close))
 		return failed;
 	if (!stage_option(sample, "--think-open"))
 		failed = stage_set_option(sample, "--think-open", v->think_open.p, w);
@@ -500,7 +504,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	console_name(q->program);
 	status = load_history(&v, w);
 	current = &v;
-	parser_open(&v.parser, q);
+	v.parser.q = q;
 	if (q->answer)
 		open_reply(q);
 	if (!status && !(status = name_thinking(&v, w)) && !(status = layout_load(&v, w)))

@@ -9,15 +9,6 @@
 #include "arguments.h"
 #include "convert.h"
 
-void parser_open(struct parser *p, const struct request *q)
-{
-	struct why ignored;
-
-	p->q = q;
-	if ((p->g = gguf_open(q->model, 0, &ignored)))
-		p->v = vocab_open(p->g, VOCAB_PIECES, &ignored);
-}
-
 static void forget(struct parser *p)
 {
 	chat_end(&p->chat);
@@ -65,8 +56,11 @@ static int learn(struct parser *p, const struct messages *m, struct bytes *text,
 void parser_learn(struct parser *p, const struct messages *m)
 {
 	struct bytes text = { .limit = CONVERT_MAX }, template = { .limit = CHAT_FILE_MAX };
+	struct why ignored;
 
 	forget(p);
+	if (!p->g && (p->g = gguf_open(p->q->model, 0, &ignored)))
+		p->v = vocab_open(p->g, VOCAB_PIECES, &ignored);
 	if (p->v && learn(p, m, &text, &template))
 		forget(p);
 	/* the most common marks, for templates that know nothing of reasoning */

@@ -9,9 +9,9 @@
 #include "messages.h"
 #include "request.h"
 
-struct parser {                 /* starts as zeros; parser_close() at the end */
+struct parser {                 /* starts as zeros, with q; parser_close() at the end */
 	const struct request *q;
-	struct gguf *g;         /* NULL: it cannot be read, which the stages report */
+	struct gguf *g;         /* opened at the first need; NULL: cannot be read, which the stages report */
 	struct vocab *v;
 	struct chat chat;       /* what the answer is to */
 	struct format format;
@@ -19,7 +19,6 @@ struct parser {                 /* starts as zeros; parser_close() at the end */
 	struct bytes prompt;    /* what the prompt has of the answer already */
 };
 
-void parser_open(struct parser *p, const struct request *q);
 void parser_close(struct parser *p);
 
 /* Learns what an answer to the messages will look like. */
