@@ -2,10 +2,7 @@
  * the user presses ^C. */
 #include "conversation.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +10,6 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/io.h"
 #include "lib/base/quote.h"
 #include "lib/base/size.h"
 #include "lib/base/utf8.h"
@@ -24,11 +20,11 @@
 #include "commands.h"
 #include "console.h"
 #include "convert.h"
+#include "display.h"
 #include "layout.h"
 #include "pipeline.h"
 #include "reply.h"
 #include "report.h"
-#include "show.h"
 
 enum { OPTION_MAX = 1 << 16 };          /* bytes of a text that is passed as an option */
 
@@ -245,75 +241,6 @@ static int write_report(struct conversation *v, const struct result *r, const st
 	return v->q->json ? report_json(v->q, &v->l->card, r, text, w) : 0;
 }
 
-/* ---- an answer that is printed here ---- */
-
-/* What prints it: on the terminal of a conversation, or for ask. */
-static const struct printer {
-	void (*begin)(const struct parser *p);
-	void (*text)(const char *s, size_t n);
-	void (*end)(void);
-} on_terminal = { show_begin, show_text, show_end }, alone = { reply_begin, reply_text, reply_end };
-
-static const struct printer *printer(const struct conversation *v)
-{
-	return v->q->answer ? &alone : &on_terminal;
-}
-
-/* loop->show(): shows more of what detok prints. */
-static void show_answer(struct loop *l)
-{
-	struct conversation *v = current;
-	char text[4096];
-	ssize_t n = io_read(l->text, text, sizeof text);
-	struct why lost;
-
-	if (n <= 0) {
-		l->gone |= LOOP_COPY;
-		return;
-	}
-	if (!v->begun++)
-		printer(v)->begin(&v->parser);
-	printer(v)->text(text, (size_t)n);
-	if (v->q->answer && reply_written(&lost))
-		l->gone |= LOOP_COPY;
-}
-
-/* Shows everything that detok prints until it reports the end of the answer. */
-static int finish_showing(struct conversation *v, struct why *w)
-{
-	struct pollfd ready[2] = { { .fd = v->l->text, .events = POLLIN }, { .fd = v->ends.fd, .events = POLLIN } };
-	struct frame f;
-
-	do {
-		ready[0].revents = ready[1].revents = 0;
-		if (poll(ready, 2, -1) < 0 && errno != EINTR)
-			return why(w, "poll: %s", strerror(errno));
-		if (ready[0].revents)
-			show_answer(v->l);
-	} while (!v->l->gone && (ready[0].revents || !ready[1].revents));
-	printer(v)->end();
-	return v->l->gone || frame_next(&v->ends, &f, w) < 0 ? -1 : 0;
-}
-
-/* Starts the stages so that detok's output goes through this program. */
-static int start_shown(struct conversation *v, struct why *w)
-{
-	struct stage *detok = &v->q->stage[DETOK];
-	struct loop *l = v->l;
-	int text[2], ends[2], failed;
-	static char path[STAGE_PATH];
-
-	if (stage_pipe(text, w) || stage_pipe(ends, w))
-		return -1;
-	failed = stage_inherit(ends[1], w) || stage_arg_path(detok, "--end", ends[1], path, w)
-		|| pipeline_start(v->q, l, text[1], w);
-	close(ends[1]);
-	l->text = text[0];
-	l->show = show_answer;
-	frame_open_in(&v->ends, ends[0], "detok --end");
-	return failed ? -1 : 0;
-}
-
 /* Writes the history. */
 static int save(struct conversation *v, struct why *w)
 {
@@ -342,12 +269,12 @@ static int respond(struct conversation *v, const char *line, size_t n, struct wh
 	size_t keep;
 
 	l->r = &r;
-	v->full = v->begun = 0;
+	v->full = 0;
 	failed = take(v, line, n, &keep, w);
 	if (!failed && !(failed = answer(v, keep, &text, w)))
 		calls = has_calls(v, &r);
 	if (failed >= 0 && v->q->shown)
-		failed = finish_showing(v, w);
+		failed = display_finish(v, w);
 	if (failed >= 0 && v->q->answer)
 		failed = reply_written(w);
 	if (failed < 0 && l->gone && !(v->q->answer && reply_written(w)))
@@ -485,15 +412,6 @@ static int take_turns(struct conversation *v, struct why *w)
 	return status;
 }
 
-/* Calls that are run are not part of ask's answer; the question whether to run one shows it. */
-static void open_reply(const struct request *q)
-{
-	int terminal = isatty(STDERR_FILENO), thoughts = q->think > 0 || (!q->think && terminal);
-	int shown = q->yes && (thoughts || terminal);
-
-	reply_open(thoughts, !q->tool_command ? STDOUT_FILENO : shown ? STDERR_FILENO : -1);
-}
-
 int conversation(struct request *q, struct loop *l, struct why *w)
 {
 	struct conversation v = { .q = q, .l = l, .messages = { .text.limit = CONVERT_MAX, .file = -1 },
@@ -505,10 +423,8 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	status = load_history(&v, w);
 	current = &v;
 	v.parser.q = q;
-	if (q->answer)
-		open_reply(q);
 	if (!status && !(status = name_thinking(&v, w)) && !(status = layout_load(&v, w)))
-		status = q->shown ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
+		status = q->shown ? display_start(&v, w) : pipeline_start(q, l, -1, w);
 	l->turns = 1;
 	l->idle = idle;
 	l->make_room = make_room;

@@ -23,8 +23,6 @@ struct conversation {
 	struct bytes again;     /* a turn that a command asks for */
 	struct arena set;       /* options that /set passes to sample, which is restarted with them */
 	struct bytes think_open, think_close;   /* values of sample's options */
-	struct frame_in ends;   /* on a terminal: detok reports here that it has printed an answer */
-	int begun;              /* part of the answer has been shown */
 	int refused;            /* a turn had no answer */
 	int full;               /* the current answer ended because the context is full */
 	int cut;                /* an answer ended because of that or of -n */
