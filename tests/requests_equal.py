@@ -1,7 +1,7 @@
 """Random requests for gen --requests, which start and are cancelled at random times: each answer is the one that gen
 gives to the same prompt alone, with the same log-probabilities.
 
-	requests_equal.py BIN SEED N MODEL [EVERY]
+	requests_equal.py BIN SEED N MODEL
 """
 import json
 import os
@@ -23,7 +23,8 @@ grammar = 'root ::= " yes" | " no" | " " [a-f]{1,9}'
 
 
 def run(*words, **how):
-    done = subprocess.run([os.path.join(bin, words[0])] + list(words[1:]), stdout=subprocess.PIPE, **how)
+    done = subprocess.run([os.path.join(bin, words[0])] + list(words[1:]), stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, **how)
     if done.returncode not in (0, 3):
         sys.exit("%s: status %d" % (words, done.returncode))
     return done.stdout
@@ -288,7 +289,6 @@ for case in cases:
 every = [part for parts in answers.values() for part in parts if "choices" in part]
 cached = sum(p["usage"]["prompt_tokens_details"]["cached_tokens"] for p in every if "usage" in p)
 stopped = sum(c["finish_reason"] == "cancelled" for p in every for c in p["choices"])
-print("%d requests, %d differ" % (n, bad), file=sys.stderr)
-print("prefixes used" if cached else "no prefix was used", file=sys.stderr)
-print("%d cancelled" % stopped, file=sys.stderr)
+print("%d of %d requests differ, %d choices cancelled, %d tokens not evaluated" % (bad, n, stopped, cached),
+    file=sys.stderr)
 sys.exit(bool(bad))

@@ -162,10 +162,10 @@ size_t choice_shown(const struct choice *c)
 {
 	size_t n = c->r.ids.n;
 
-	if (c->over && n && card_is_eog(&c->model->card, c->r.ids.id[n - 1]))
+	if (n && card_is_eog(&c->model->card, c->r.ids.id[n - 1]))
 		n--;
 	/* what is held back, or was cut off, is not answered */
 	while (n && c->at[n - 1] >= c->text.n && c->length > c->text.n)
 		n--;
-	return n;
+	return size_max(n, c->told_ids);
 }
