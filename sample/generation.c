@@ -142,6 +142,7 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 		g->prompted = 1;
 	}
 	g->n_guess = f->rows - certain;
+	g->looks = g->settings->set.look && !(f->flags & FRAME_SAMPLED);
 	if (!g->n_guess)
 		return 0;
 	if (grow_scratch(&g->guess, &g->room, g->n_guess * sizeof *g->guess))
@@ -194,15 +195,35 @@ static int draw(struct session *s, struct generation *g, uint32_t pos, size_t at
 	return generation_reason(s, g, p.id);
 }
 
+/* Writes the log-probabilities of the ids of a prompt, which are the guesses, from all rows but the last. */
+static int look(struct session *s, struct generation *g, const struct frame *f, struct why *w)
+{
+	struct sampler_pick p;
+
+	if (reserve(s, g, 1, w))
+		return -1;
+	for (uint32_t at = 0; at < g->n_guess; at++) {
+		if (pick_read_row(s, f, at, at, w))
+			return -1;
+		sampler_look(g->sampler, s->row, g->guess[at], &p);
+		pick_store_logprobs(g, &p, s->logprob);
+		if (pick_write_logprobs(g, s->logprob, f->pos + at + 1, w))
+			return -1;
+	}
+	if (sampler_history(g->sampler, f->pos + 1, g->guess, g->n_guess, w) < 0)
+		return frame_why(&s->in, w);
+	return take_thoughts(g, g->guess, g->n_guess, w);
+}
+
 int generation_draw(struct session *s, struct generation *g, const struct frame *f, struct why *w)
 {
-	int guessed = g->n_guess && f->rows == g->n_guess + 1, over = 0;
-	uint32_t first = guessed ? 0 : f->rows - 1, pos, at, read = 0;
+	int guessed = g->n_guess && f->rows == g->n_guess + 1, looks = guessed && g->looks, over = 0;
+	uint32_t first = guessed && !looks ? 0 : f->rows - 1, pos, at, read = looks ? first : 0;
 	struct why cause;
 	size_t n = 0;
 
 	pos = f->pos == FRAME_APPEND ? sampler_next(g->sampler) : f->pos + first + 1;
-	if (reserve(s, g, f->rows - first, w))
+	if ((looks && look(s, g, f, w)) || reserve(s, g, f->rows - first, w))
 		return -1;
 	for (at = first; at < f->rows && !over; at++) {
 		/* The row after a guess is used only if the guess is what was drawn. */

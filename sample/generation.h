@@ -20,6 +20,7 @@ struct generation {
 	int32_t last;                   /* the last id of the history */
 	int32_t *guess;                 /* [n_guess] of the last frame of ids, after its first id */
 	size_t n_guess, room;           /* bytes */
+	int looks;                      /* the guesses are ids of a prompt: for --prompt-logprobs */
 	uint32_t next;                  /* the position after the last id drawn */
 	int64_t drawn;
 	int idle;                       /* between turns, or over */

@@ -15,7 +15,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/sampler/opts.h"
 
-enum { LOGPROBS = 1, TURNS, CARD };
+enum { LOGPROBS = 1, LOOK, TURNS, CARD };
 enum { TEXTS_MAX = 1 << 26 };   /* bytes of breakers */
 
 const struct opt options_table[] = {
@@ -23,6 +23,7 @@ const struct opt options_table[] = {
 	{ 's', "seed", "N", "seed of the draws; -1: a random one (default: -1)" },
 	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --think-budget, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "write a `logp` frame after each id: its log-probability and the N best" },
+	{ LOOK, "prompt-logprobs", NULL, "the same for each id of a prompt that is sent as guesses (frame(5))" },
 	{ TURNS, "turns", NULL, "after a generation, wait for the next prompt, and count to N again" },
 	{ CARD, "card", "FILE", "read the card from FILE, for an input that starts after its card" },
 	{ 'v', "verbose", NULL, "print the seed on stderr" },
@@ -35,6 +36,7 @@ const struct cli_rule options_rules[] = {
 	{ "grammar grammar-file", .requires = "model", .reason = "it has the text of the ids" },
 	{ "think-budget", .requires = "model", .reason = "it has the text of the ids" },
 	{ "grammar-after", .requires = "grammar grammar-file" },
+	{ "prompt-logprobs", .requires = "logprobs" },
 	{ 0 }
 };
 
@@ -265,6 +267,7 @@ static void take(struct cli *c, const struct opt *o, void *context)
 		take_budget(c, o, set);
 		break;
 	case LOGPROBS: chain->n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
+	case LOOK: set->look = 1; break;
 	case TURNS: set->turns = 1; break;
 	case CARD: set->card = c->value; break;
 	case OPT_TRACE: set->trace = 1; break;

@@ -88,21 +88,25 @@ void pick_store_logprobs(const struct generation *g, const struct sampler_pick *
 	}
 }
 
+int pick_write_logprobs(const struct generation *g, float (*logprob)[2], uint32_t pos, struct why *w)
+{
+	struct frame f = { .kind = FRAME_LOGPROBS, .rows = 1, .cols = 2, .type = FRAME_F32, .pos = pos,
+		.seq = g->sequence.number };
+
+	while (f.rows < pick_n_logprobs(g) && logprob[f.rows][0] >= 0)
+		f.rows++;
+	return frame_write(1, &f, logprob, w);
+}
+
 int pick_write(const struct generation *g, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos,
 	struct why *w)
 {
-	struct frame f = { .kind = FRAME_LOGPROBS, .cols = 2, .type = FRAME_F32, .seq = g->sequence.number };
-	size_t most = pick_n_logprobs(g), rows;
+	size_t most = pick_n_logprobs(g);
 
-	if (frame_write_ids(1, id, (uint32_t)n, pos, FRAME_SAMPLED, f.seq, w) < 0)
+	if (frame_write_ids(1, id, (uint32_t)n, pos, FRAME_SAMPLED, g->sequence.number, w) < 0)
 		return -1;
-	for (size_t i = 0; most && i < n; i++) {
-		for (rows = 1; rows < most && logprob[i * most + rows][0] >= 0; rows++)
-			;
-		f.rows = (uint32_t)rows;
-		f.pos = pos + (uint32_t)i;
-		if (frame_write(1, &f, logprob + i * most, w) < 0)
+	for (size_t i = 0; most && i < n; i++)
+		if (pick_write_logprobs(g, logprob + i * most, pos + (uint32_t)i, w))
 			return -1;
-	}
 	return 0;
 }

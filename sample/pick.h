@@ -20,6 +20,9 @@ size_t pick_n_logprobs(const struct generation *g);
 /* Stores these pairs in to[pick_n_logprobs()]. */
 void pick_store_logprobs(const struct generation *g, const struct sampler_pick *p, float (*to)[2]);
 
+/* Writes the pairs of the id at pos, [pick_n_logprobs()]. 0 or -1. */
+int pick_write_logprobs(const struct generation *g, float (*logprob)[2], uint32_t pos, struct why *w);
+
 /* Writes id[n], the first for pos, and logprob[n][pick_n_logprobs()]. 0 or -1. */
 int pick_write(const struct generation *g, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos,
 	struct why *w);

@@ -68,7 +68,7 @@ int choice_start(struct choice *c, struct loop *l, struct why *w)
 	c->scored.pos = 1;
 	failed = (j->opts.n && bytes_put(&opts, j->opts.p, j->opts.n) ? why(w, "out of memory") : 0)
 		|| opts_add(&opts, "--seed", seed, (size_t)snprintf(seed, sizeof seed, "%" PRId64, c->seed), w)
-		|| (start.score && (bytes_put(&opts, "--score", sizeof "--score")
+		|| (start.score && (bytes_put(&opts, "--prompt-logprobs", sizeof "--prompt-logprobs")
 			|| result_ids(&c->scored, p->ids.id + 1, p->ids.n - 1, 1, w)));
 	start.opts = opts.p;
 	start.n_opts = opts.n;
@@ -137,7 +137,8 @@ int choice_logprobs(struct choice *c, uint32_t pos, const float (*pairs)[2], siz
 int choice_over(struct choice *c, uint32_t reason, struct why *w)
 {
 	c->over = 1;
-	c->reason = reason;
+	/* an id that was not asked for says nothing */
+	c->reason = c->job->limit || reason == FRAME_END_INTERRUPT ? reason : FRAME_END_LENGTH;
 	stop_end(c->stop, put, c);
 	if (c->text.failed)
 		return why(w, "out of memory");

@@ -29,6 +29,16 @@ int opts_add(struct bytes *opts, const char *option, const char *value, size_t n
 	return 0;
 }
 
+const char *opts_member(const char *reason)
+{
+	size_t n = strcspn(reason, ": ");
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (strlen(numbers[i].option) == n && !memcmp(numbers[i].option, reason, n))
+			return numbers[i].name;
+	return n == sizeof "--grammar" - 1 && !memcmp(reason, "--grammar", n) ? "grammar" : NULL;
+}
+
 static int is_number(const struct json *v)
 {
 	return v->type == JSON_INT || v->type == JSON_BIG || v->type == JSON_FLOAT;

@@ -8,6 +8,9 @@
  * reason if one has a type that is not its own. */
 int opts_take(struct job *j, struct why *w);
 
+/* The member that a stage's reason for refusing an option is about, or NULL. */
+const char *opts_member(const char *reason);
+
 /* Appends an option and its value[n]. -1: it contains a NUL, or there is no memory. */
 int opts_add(struct bytes *opts, const char *option, const char *value, size_t n, struct why *w);
 

@@ -12,6 +12,7 @@
 #include "gen/requests/choice.h"
 #include "gen/requests/inbox.h"
 #include "gen/requests/job.h"
+#include "gen/requests/opts.h"
 #include "lib/base/io.h"
 #include "lib/chat/chat_opts.h"
 
@@ -300,6 +301,7 @@ static int fail(struct requests *r, struct choice *c, uint32_t reason, const cha
 	else
 		why(&bad, "the model cannot continue the text");
 	j->failed = 1;
+	j->param = opts_member(bad.text);
 	return answers_error(j, bad.text, reason != FRAME_END_REFUSED, w) || stop_job(r, j, w) ? -1 : 0;
 }
 

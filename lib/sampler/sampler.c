@@ -320,6 +320,14 @@ static size_t draw(struct candidates *c, double u)
 	return last;
 }
 
+void sampler_look(struct sampler *s, float *row, int32_t id, struct sampler_pick *pick)
+{
+	sampler_prepare(s, row);
+	s->prepared = 0;
+	*pick = (struct sampler_pick){ .id = id, .n_nan = s->n_nan, .entropy = s->entropy, .n_best = s->n_best,
+		.best = s->best, .logprob = s->row.max == -INFINITY ? -INFINITY : (float)(s->raw[id] - s->total) };
+}
+
 int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sampler_pick *pick, struct why *w)
 {
 	struct candidates *c = &s->row;

@@ -170,6 +170,10 @@ int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sample
  * row. */
 void sampler_prepare(struct sampler *s, float *row);
 
+/* What a draw of this id would say of the row: its log-probability, and the best. Nothing is drawn; the row may change.
+ * For samplers with n_best >= 0. */
+void sampler_look(struct sampler *s, float *row, int32_t id, struct sampler_pick *pick);
+
 /* After a draw: the candidates it was made from. id[n] ascending, of probability weight[i] / sum; borrowed until the
  * next draw. */
 struct sampler_survivors {
