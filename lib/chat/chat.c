@@ -249,14 +249,29 @@ static int render_open(struct chat *c, struct json *variables, const struct jinj
 	return 0;
 }
 
+static int render_shape(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct bytes *out,
+	struct why *w)
+{
+	struct json *variables = shape_copy(c, c->shape, &c->arena, w);
+
+	if (!variables)
+		return -1;
+	return c->open ? render_open(c, variables, t, o, out, w) : jinja_render(t, variables, o, out, w);
+}
+
 static int render(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct bytes *out,
 	struct why *w)
 {
-	struct json *variables;
+	size_t start = out->n;
+	struct why ignored;
 
-	if (shape_choose(c, t, o, &c->shape, w) || !(variables = shape_copy(c, c->shape, &c->arena, w)))
+	if (shape_choose(c, t, o, &c->shape, w))
 		return -1;
-	return c->open ? render_open(c, variables, t, o, out, w) : jinja_render(t, variables, o, out, w);
+	if (!render_shape(c, t, o, out, w))
+		return 0;
+	out->n = start;
+	c->shape |= SHAPE_EMPTY;
+	return render_shape(c, t, o, out, &ignored);
 }
 
 /* Whether it is a template of Go's text/template, as Ollama's models have it: its actions are all in {{ }} and begin
@@ -321,6 +336,7 @@ const char *chat_remark(const struct chat *c, unsigned *i)
 		{ SHAPE_TOOLS, "tools without parameters or descriptions get empty ones" },
 		{ SHAPE_NAMES, "reasoning is given under all its names" },
 		{ SHAPE_THOUGHTS, "reasoning becomes a part of the content" },
+		{ SHAPE_EMPTY, "arguments of tool calls that are no JSON object are left out" },
 		{ SHAPE_TEXT_TOOLS, "lists of tools in other variables than tools become JSON texts" },
 	};
 

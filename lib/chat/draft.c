@@ -310,6 +310,17 @@ static int put_arguments(struct draft *d)
 	return 0;
 }
 
+/* Empties arguments that are no object: those of a call that was cut, for example. */
+static void empty_arguments(struct draft *d)
+{
+	for (size_t i = 0; i < d->n_calls; i++) {
+		struct json *arguments = draft_member(d->call[i], "arguments");
+
+		if (arguments->type != JSON_OBJECT)
+			draft_become(arguments, &(struct json){ .type = JSON_OBJECT });
+	}
+}
+
 static void put_nulls(struct draft *d)
 {
 	for (struct json *m = d->messages->child; m; m = m->next) {
@@ -499,6 +510,8 @@ int draft_shape(struct draft *d, unsigned shape)
 {
 	if (shape & SHAPE_SYSTEM)
 		rename_developers(d);
+	if (shape & SHAPE_EMPTY)
+		empty_arguments(d);
 	if ((shape & SHAPE_JOINED && join_parts(d)) || (shape & SHAPE_USER && join_system(d))
 	    || (shape & SHAPE_TEXTS && put_arguments(d)) || (shape & SHAPE_TOOLS && complete_tools(d)))
 		return -1;

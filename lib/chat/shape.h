@@ -22,7 +22,8 @@ enum {
 	SHAPE_THOUGHTS = 512,   /* reasoning is a part of the content, of type thinking */
 
 	SHAPE_TEXT_TOOLS = 1024,        /* lists of tools in other variables than tools are JSON texts */
-	SHAPE_LOST = 2048       /* added to a shape: the template does not show all that was tried */
+	SHAPE_LOST = 2048,      /* added to a shape: the template does not show all that was tried; */
+	SHAPE_EMPTY = 4096      /* arguments that are no JSON object are empty, because it fails on them */
 };
 
 /* Finds the shape that the template reads: it renders the conversation with needles in place of the system message, of
