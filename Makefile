@@ -111,7 +111,7 @@ TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test k
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test graph_test graph_programs_test plan_test split_test linear_test scan_test product_test vector_test \
 	attend_test avx512_test guessing_test hash_test jinja_test answer_test grammar_test schema_test keywords_test \
-	malformed_test spans_test
+	malformed_test spans_test requests_test
 REFERENCE = reference_model reference_keys reference_families reference_math reference_attention reference_mixture \
 	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
 	reference_compressed reference_encoder
@@ -202,6 +202,7 @@ $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
 $(BIN)/tests/spans_test: $(OBJ)/tests/spans_test.o $(OBJ)/gen/spans.o $(lib_o)
+$(BIN)/tests/requests_test: $(OBJ)/tests/requests_test.o $(gen_o)
 $(BIN)/tests/hash_test: $(OBJ)/tests/hash_test.o $(lib_o)
 $(BIN)/tests/sequences_test: $(OBJ)/tests/sequences_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(segment_o) $(SPEC:%=$(OBJ)/fwd/kernels/%.o) $(pick_o) \
