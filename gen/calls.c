@@ -1,17 +1,12 @@
 /* The program runs in a process group of its own, which is killed when its time is over. */
 #include "calls.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
-#include "lib/base/size.h"
-#include "lib/base/space.h"
 #include "lib/chat/answer/tools.h"
 #include "console.h"
 #include "convert.h"
@@ -82,7 +77,7 @@ static int run_program(struct request *q, const struct call *call, struct bytes 
 		return -1;
 	if ((failed = read_result(s, fd, q->tool_time, result, w))) {
 		result->n = 0;
-		kill(-s->pid, SIGKILL);
+		stages_kill(s, 1);
 		stage_wait(s, &ignored);
 	} else
 		failed = stage_wait(s, w);
