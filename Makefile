@@ -52,7 +52,7 @@ ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(ANYWHERE) $(C
 # fifth). Information for debuggers would take a quarter of the compiler's time.
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -g0
 
-PROGRAMS = ask tok chat fwd sample score schema embed near detok peek feed best gen kv gguf
+PROGRAMS = ask tok chat fwd sample score schema embed near detok peek feed best gen serve kv gguf
 BASE = why arena io out visible bytes slurp lines cli cli_help cli_rows cli_rules cli_words guard quote clock grow \
 	slots hash sort fmath half space similar llama_options $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
@@ -106,17 +106,20 @@ FEED = feed_opts loop loop_in loop_back loop_start live cache queue draft guessi
 GEN = run generate signals options arguments hosts pipeline report messages convert console show reply parser calls \
 	display commands layout spans conversation record verify $(REQUESTS:%=requests/%) $(FEED)
 REQUESTS = requests inbox job fields opts prompts choice logprobs answers answered
+SERVE = http reply failure members sampling keys engine service exchange turn openai messages messages_input \
+	responses responses_input plain about routes connection
+SERVER = address server main
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test graph_test graph_programs_test plan_test split_test linear_test scan_test product_test vector_test \
 	attend_test avx512_test guessing_test hash_test jinja_test answer_test grammar_test schema_test keywords_test \
-	malformed_test spans_test requests_test
+	malformed_test spans_test requests_test serve_test
 REFERENCE = reference_model reference_keys reference_families reference_math reference_attention reference_mixture \
 	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
 	reference_compressed reference_encoder
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
-HELPERS = mkmodel mkadapter reference stream weave answer draw dribble under terminal
+HELPERS = mkmodel mkadapter reference stream weave answer engine draw dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_grammar tok/chat_parse fwd/main \
 	sample/schema detok/main detok/printer detok/stops detok/filter detok/texts $(PEEK:%=detok/%) gen/feed \
@@ -155,12 +158,16 @@ quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/qu
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(MADE:%=$(OBJ)/tests/%.o) $(quantise_o)
 gen_o = $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
 	$(term_o) $(process_o) $(rules_o) $(schema_o) $(chat_o) $(OBJ)/lib/gguf/models.o $(tok_o) $(lib_o)
+# The page of serve is a source made of page.html.
+page_o = $(OBJ)/gen/serve/page.o
+serve_o = $(SERVE:%=$(OBJ)/gen/serve/%.o) $(page_o) $(process_o) $(json_o) $(lib_o)
 objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(rules_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(OBJ)/fwd/kernels/isa.o \
 	$(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(SCORE:%=$(OBJ)/sample/score/%.o) $(NEAR:%=$(OBJ)/sample/near/%.o) \
 	$(EMBED:%=$(OBJ)/sample/embed/%.o) \
-	$(TOK:%=$(OBJ)/tok/%.o) $(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(KV:%=$(OBJ)/fwd/kv/%.o) \
+	$(TOK:%=$(OBJ)/tok/%.o) $(GEN:%=$(OBJ)/gen/%.o) $(SERVE:%=$(OBJ)/gen/serve/%.o) \
+	$(SERVER:%=$(OBJ)/gen/serve/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(KV:%=$(OBJ)/fwd/kv/%.o) \
 	$(BENCH:%=$(OBJ)/tests/bench/%.o) \
 	$(TESTS:%=$(OBJ)/tests/%.o) $(HELPERS:%=$(OBJ)/tests/%.o) $(OTHERS:%=$(OBJ)/%.o)
 binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
@@ -184,6 +191,7 @@ $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/stops.o $(
 $(BIN)/peek: $(PEEK:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(OBJ)/gen/main.o $(gen_o)
 $(BIN)/ask: $(OBJ)/gen/ask.o $(gen_o)
+$(BIN)/serve: $(SERVER:%=$(OBJ)/gen/serve/%.o) $(serve_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/tests/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
@@ -193,6 +201,7 @@ $(BIN)/tests/mkadapter: $(OBJ)/tests/mkadapter.o $(OBJ)/tests/mkgguf.o $(lib_o)
 $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(REFERENCE:%=$(OBJ)/tests/%.o) $(lib_o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
 $(BIN)/tests/answer: $(OBJ)/tests/answer.o $(lib_o)
+$(BIN)/tests/engine: $(OBJ)/tests/engine.o $(json_o) $(lib_o)
 $(BIN)/tests/weave: $(OBJ)/tests/weave.o $(lib_o)
 $(BIN)/tests/draw: $(OBJ)/tests/draw.o $(OBJ)/tests/validator.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/tests/dribble: $(OBJ)/tests/dribble.o
@@ -203,6 +212,7 @@ $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_refe
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
 $(BIN)/tests/spans_test: $(OBJ)/tests/spans_test.o $(OBJ)/gen/spans.o $(lib_o)
 $(BIN)/tests/requests_test: $(OBJ)/tests/requests_test.o $(gen_o)
+$(BIN)/tests/serve_test: $(OBJ)/tests/serve_test.o $(serve_o)
 $(BIN)/tests/hash_test: $(OBJ)/tests/hash_test.o $(lib_o)
 $(BIN)/tests/sequences_test: $(OBJ)/tests/sequences_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(segment_o) $(SPEC:%=$(OBJ)/fwd/kernels/%.o) $(pick_o) \
@@ -283,7 +293,15 @@ $(select_o):
 	$(QUIET)[ $(ISA) = every ] || only=-DKERNELS_ONLY=$(ISA); \
 		$(CC) $(ALL) $$only -MMD -MP -c -o $@ fwd/kernels/select.c
 
-$(objects) $(every_o) $(select_o): $(OBJ)/flags
+# Each line of the page becomes a string.
+$(page_o): gen/serve/page.html
+	@$(SAY) gen/serve/page.html
+	$(QUIET){ \
+		echo '#include <stddef.h>'; echo '#include "gen/serve/page.h"'; echo 'const char *const page[] = {'; \
+		sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n",/' gen/serve/page.html; echo 'NULL };'; \
+	} >$(OBJ)/gen/serve/page.c && $(CC) $(ALL) -c -o $@ $(OBJ)/gen/serve/page.c
+
+$(objects) $(every_o) $(select_o) $(page_o): $(OBJ)/flags
 
 # The table of character classes, from the Unicode Character Database; the result is committed.
 UNICODE = UnicodeData.txt

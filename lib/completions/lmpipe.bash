@@ -33,4 +33,4 @@ _lmpipe() { # PROGRAM WORD BEFORE
 	COMPREPLY=($(compgen -W "$words" -- "${2#=}"))
 }
 
-complete -o default -F _lmpipe "$_lmpipe_prefix"{ask,tok,chat,fwd,sample,score,schema,embed,near,detok,peek,feed,best,gen,kv,gguf}
+complete -o default -F _lmpipe "$_lmpipe_prefix"{ask,tok,chat,fwd,sample,score,schema,embed,near,detok,peek,feed,best,gen,serve,kv,gguf}

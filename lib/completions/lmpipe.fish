@@ -27,7 +27,7 @@ function __lmpipe_commands -a program
 	command $program --help 2>/dev/null | sed -n 's/^usage: [^ ]* //p' | tr '|' '\n' | awk '{ print $1 }'
 end
 
-for program in $__lmpipe_prefix{ask,tok,chat,fwd,sample,score,schema,embed,near,detok,peek,feed,best,gen,kv,gguf}
+for program in $__lmpipe_prefix{ask,tok,chat,fwd,sample,score,schema,embed,near,detok,peek,feed,best,gen,serve,kv,gguf}
 	complete -c $program -n 'string match -q -- "-*" (commandline -ct)' -a "(__lmpipe_options $program)"
 	complete -c $program -n __lmpipe_after_kv -f -a '(__lmpipe_segments)'
 	complete -c $program -n "count (__lmpipe_choices $program) >/dev/null" -f -a "(__lmpipe_choices $program)"

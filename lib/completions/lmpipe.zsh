@@ -1,4 +1,4 @@
-#compdef ask tok chat fwd sample score schema embed near detok peek feed best gen kv gguf
+#compdef ask tok chat fwd sample score schema embed near detok peek feed best gen serve kv gguf
 # zsh: completes the options of lmpipe's programs as they list them, and names of segments; files otherwise.
 # Source it after compinit, or let `make install` put it where zsh looks for it.
 _lmpipe_prefix=
@@ -37,5 +37,5 @@ _lmpipe() {
 if [[ $funcstack[1] == _lmpipe ]]; then
 	_lmpipe "$@"
 else
-	compdef _lmpipe ${_lmpipe_prefix}{ask,tok,chat,fwd,sample,score,schema,embed,near,detok,peek,feed,best,gen,kv,gguf}
+	compdef _lmpipe ${_lmpipe_prefix}{ask,tok,chat,fwd,sample,score,schema,embed,near,detok,peek,feed,best,gen,serve,kv,gguf}
 fi

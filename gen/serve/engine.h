@@ -1,0 +1,64 @@
+/* engine: the process that answers: gen --requests, or a command that speaks the same lines. Requests are queued for
+ * its standard input and lines taken from its standard output, both without waiting, so that one poll loop serves it
+ * and all clients. Each request has a number, by which its call is found when a line comes. */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include <stdint.h>
+
+#include "lib/base/bytes.h"
+#include "lib/base/json.h"
+#include "lib/base/why.h"
+#include "lib/process/stages.h"
+
+struct exchange;
+
+struct call {                   /* a request that the engine has not finished */
+	int64_t id;
+	struct exchange *exchange;      /* that waits for it; NULL: nobody does any more */
+	int stream;                     /* it has several lines; the last one has `usage` */
+	struct call *next;
+};
+
+struct engine {                 /* starts as zeros */
+	struct stage stage;
+	int in, out;                    /* 0: there is no process */
+	struct bytes to, from;
+	size_t sent, taken, searched;
+	struct call *calls;
+	size_t n_calls;
+	int64_t last;                   /* the newest id */
+	int ended;                      /* it answers nothing any more */
+};
+
+/* Starts e->stage, whose arguments are set. */
+int engine_start(struct engine *e, struct why *w);
+
+/* Begins a request in *line with its number, and the members {"id": N; the caller adds the others, closes the object,
+ * and calls engine_ask(), which queues the line and frees it. -1: memory is short, and nothing is asked. */
+struct json_writer engine_request(struct engine *e, struct bytes *line);
+int engine_ask(struct engine *e, struct bytes *line, struct exchange *x, int stream);
+
+/* Nobody waits any more for the calls of x: they are cancelled. */
+void engine_cancel(struct engine *e, struct exchange *x);
+
+/* Writes what is queued, as far as the pipe takes it; reads what has come. engine_read() returns 0 at the end of the
+ * engine's output. -1: a reason. */
+int engine_write(struct engine *e, struct why *w);
+int engine_read(struct engine *e, struct why *w);
+int engine_waits_to_write(const struct engine *e);
+
+/* Takes bytes as if they had been read. */
+int engine_feed(struct engine *e, const char *s, size_t n, struct why *w);
+
+/* The next whole line, parsed into the arena; *call is the one that it answers, or NULL. Returns NULL if there is none
+ * yet; a line that is no JSON, which no engine writes, is an error: *w is not empty. */
+const struct json *engine_next(struct engine *e, struct arena *a, struct call **call, struct why *w);
+
+/* The call has its last line. */
+void engine_finish(struct engine *e, struct call *call);
+
+/* Closes the engine's input, so that it ends, and waits for it. kill: ends it. -1: it failed, and this is why. */
+int engine_end(struct engine *e, int kill, struct why *w);
+
+#endif

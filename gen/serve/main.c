@@ -1,0 +1,115 @@
+/* serve: HTTP, and nothing else: turns requests into lines for gen --requests, and its lines into answers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/cli.h"
+#include "lib/process/find.h"
+#include "server.h"
+
+enum { LISTEN = 1, KEYS, CORS, QUEUE, CONNECTIONS, TIMEOUT, ENGINE };
+
+enum { ORIGIN_MAX = 256 };
+
+static const struct opt opts[] = {
+	{ .help = "HTTP" },
+	{ LISTEN, "listen", "ADDRESS", "serve all who connect to [ADDRESS:]PORT or unix:PATH (default: one client,\n"
+		"on standard input and output; default address: 127.0.0.1)" },
+	{ KEYS, "api-key-file", "FILE", "serve only requests with a key from FILE, which has one on each line" },
+	{ CORS, "cors", "ORIGIN", "let web pages from this origin use the server (*: from any; default: none)" },
+	{ QUEUE, "queue", "N", "accept at most N requests, running and waiting, others get 429 (default: 256)" },
+	{ CONNECTIONS, "connections", "N", "keep at most N connections open (default: 512)" },
+	{ TIMEOUT, "timeout", "SECONDS", "give up on clients that send or read nothing for so long (default: 60)" },
+	{ 'v', "verbose", NULL, "print the address on stderr" },
+	{ .help = "Engine" },
+	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
+	{ 'c', "ctx-size", "N", "the context, in tokens" },
+	{ 't', "threads", "N", "threads of fwd" },
+	{ 'j', "jobs", "N", "run at most N requests at a time" },
+	{ ENGINE, "engine", "COMMAND", "run the shell command COMMAND instead of gen --requests" },
+	{ 0 }
+};
+
+static const struct cli_rule rules[] = {
+	{ "engine", .excludes = "model ctx-size threads jobs", .reason = "it has its own" },
+	{ 0 }
+};
+
+static struct cli c = { .program = "serve", .synopsis = "[options] [-- options of gen]",
+	.purpose = "a model for programs that speak HTTP", .opts = opts, .rules = rules,
+	.examples = "  serve -m m.gguf --listen 8080\n"
+		"  serve --listen unix:/run/lmpipe.sock --api-key-file keys -- --temp 0.7\n"
+		"  socat TCP-LISTEN:8080,fork EXEC:'serve -m m.gguf'\n" };
+
+static struct server v = { .service.queue = 256, .connections = 512, .patience = 60 };
+static struct why w;
+
+static void must(int failed)
+{
+	if (failed)
+		cli_die(&c, "%s", w.text);
+}
+
+static void add(const char *option, const char *value)
+{
+	struct stage *s = &v.service.engine.stage;
+
+	must(stage_arg(s, option, &w) || (value && stage_arg(s, value, &w)));
+}
+
+int main(int argc, char **argv)
+{
+	const char *argv0 = argv[0], *at = NULL, *keys = NULL, *command = NULL;
+	struct stage *engine = &v.service.engine.stage;
+	int verbose = 0;
+	const struct opt *o;
+
+	cli_start(&c, argc, argv);
+	engine->name = "engine";
+	engine->program = "gen";
+	add("gen", NULL);
+	add("--requests", NULL);
+	while ((o = cli_next(&c)))
+		switch (o->letter) {
+		case LISTEN: at = c.value; break;
+		case KEYS: keys = c.value; break;
+		case CORS: v.service.origin = c.value; break;
+		case QUEUE: v.service.queue = (size_t)cli_integer(&c, o, 1, 1 << 20); break;
+		case CONNECTIONS: v.connections = (size_t)cli_integer(&c, o, 1, 1 << 20); break;
+		case TIMEOUT: v.patience = cli_real(&c, o, 0.01, 1e6); break;
+		case 'v': verbose = 1; break;
+		case ENGINE: command = c.value; break;
+		case 'm': add("-m", c.value); break;
+		case 'c': cli_integer(&c, o, 1, INT32_MAX); add("-c", c.value); break;
+		case 't': cli_integer(&c, o, 1, INT32_MAX); add("-t", c.value); break;
+		case 'j': cli_integer(&c, o, 1, INT32_MAX); add("-j", c.value); break;
+		}
+	if (v.service.origin && (strlen(v.service.origin) >= ORIGIN_MAX || strpbrk(v.service.origin, "\r\n")))
+		cli_usage(&c, "--cors: an origin like https://example.org is required");
+	if (at && !address_is_valid(at))
+		cli_usage(&c, "--listen: \"%s\" is not [ADDRESS:]PORT or unix:PATH", at);
+	if (c.argc && c.argv[0][0] != '-')
+		cli_usage(&c, "%s: options of gen follow --; there are no operands (try --help)", c.argv[0]);
+	for (int i = 0; i < c.argc; i++)
+		add(c.argv[i], NULL);
+	if (command) {
+		stage_cut(engine, 0);
+		engine->shell = 1;
+		add("sh", "-c");
+		add(command, NULL);
+	} else {
+		engine->argv[0] = find_program(argv0, "serve", "gen");
+	}
+	if (keys)
+		must(keys_read(&v.service.keys, keys, &w));
+	v.service.local = 1;
+	if (at) {
+		must(address_listen(&v.address, at, &w));
+		v.listening = 1;
+		v.service.local = v.address.local;
+	}
+	if (verbose && at)
+		fprintf(stderr, "serve: %s\n", v.address.text);
+	must(server_run(&v, &w));
+	return 0;
+}
