@@ -350,7 +350,7 @@ static void refuse_command(const struct cli *c)
 	static const struct { const char *word, *instead; } commands[] = {
 		{ "list", "gguf --find lists the models" }, { "ls", "gguf --find lists the models" },
 		{ "ps", "kv list shows what is kept" }, { "run", "ask -m MODEL asks, gen -i -m MODEL talks" },
-		{ "chat", "gen -i talks" }, { "serve", "--requests answers programs" },
+		{ "chat", "gen -i talks" }, { "serve", "that is a program of its own" },
 		{ "show", "gguf MODEL shows it" },
 		{ "pull", "download a file, and name it with -m" }, { "help", "see --help" }
 	};

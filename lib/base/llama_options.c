@@ -13,7 +13,8 @@ static const struct {
 	{ "conversation", "interactive" }, { "predict", "n-predict" },
 	{ "temperature", "temp" }, { "typical-p", "typical" },
 	{ "top-n-sigma", "top-nsigma" }, { "sampling-seq", "sampler-seq" }, { "chat-template", "template" },
-	{ "chat-template-file", "template" }, { "embd-normalize", "normalize" }, { "pooling", "pool" }
+	{ "chat-template-file", "template" }, { "port", "listen" }, { "embd-normalize", "normalize" },
+	{ "pooling", "pool" }
 };
 
 static const struct {
@@ -58,8 +59,8 @@ static const struct {
 	{ "--mmproj", "images are not read" }, { "--image", "images are not read" },
 	{ "--audio", "sound is not read" }, { "--embedding", "use embed" }, { "--embeddings", "use embed" },
 	{ "--embd-output-format", "it writes JSON, --raw or --npy" },
-	{ "--embd-separator", "a text is a line, or a file with --files" }, { "--port", "there is no server" },
-	{ "--host", "there is no server; --hosts divides a model" }
+	{ "--embd-separator", "a text is a line, or a file with --files" }, { "--port", "use serve --listen PORT" },
+	{ "--host", "use serve --listen ADDRESS:PORT; --hosts divides a model" }
 };
 
 /* Whether the words, each between blanks, have s[n] among them. */
