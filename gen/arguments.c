@@ -174,6 +174,7 @@ static void add_own(struct command *c, enum stage_number stage)
 		add_if(c, stage == RENDER && !q->lines, "--text", NULL);
 		if (!is_chat(q))
 			break;
+		add_if(c, q->plain, "--template", "plain");
 		for (const char *const *set = arguments_no_thinking; *set; set++)
 			add_if(c, q->think < 0, "--set", *set);
 		break;

@@ -21,7 +21,7 @@
 
 typedef enum command_answer command_function(struct conversation *v, const char *argument, struct why *w);
 
-static command_function help, bye, clear, retry, undo, set_system, save, load, set, tokens;
+static command_function help, bye, clear, retry, undo, set_system, save, load, set, show, tokens;
 
 static const struct {
 	const char *name, *argument, *help;
@@ -37,6 +37,7 @@ static const struct {
 	{ "/save", "FILE", "write the messages to a new file", save, 1 },
 	{ "/load", "FILE", "load a saved conversation", load, 1 },
 	{ "/set", "[KEY VALUE]", "change a sampling option (off: default); think show, think hide", set, 0 },
+	{ "/show", "", "model, system message, options, length", show, 0 },
 	{ "/tokens", "", "how much of the context is used", tokens, 0 }
 };
 
@@ -129,19 +130,25 @@ static void print_text(const char *s, size_t n)
 	out_flush(&ignored);
 }
 
+static void print_system(const struct conversation *v)
+{
+	const char *given = stage_option(&v->q->stage[CHAT], "--system");
+	struct bytes old = { .limit = CONVERT_MAX };
+
+	if (given)
+		print_text(given, strlen(given));
+	else if (messages_turn(&v->messages, 0) && !messages_content(&v->messages, 0, &old))
+		print_text(old.p, old.n);
+	bytes_free(&old);
+}
+
 static enum command_answer set_system(struct conversation *v, const char *argument, struct why *w)
 {
 	struct stage *chat = &v->q->stage[CHAT];
-	const char *given = stage_option(chat, "--system");
-	struct bytes old = { .limit = CONVERT_MAX };
 	int none = !strcmp(argument, "-");
 
 	if (!*argument) {
-		if (given)
-			print_text(given, strlen(given));
-		else if (messages_turn(&v->messages, 0) && !messages_content(&v->messages, 0, &old))
-			print_text(old.p, old.n);
-		bytes_free(&old);
+		print_system(v);
 		return COMMAND_DONE;
 	}
 	stage_drop_option(chat, "--system", 1);
@@ -329,6 +336,8 @@ static enum command_answer set(struct conversation *v, const char *argument, str
 	char name[64];
 
 	snprintf(name, sizeof name, "%.*s", (int)n, argument);
+	if (!strcmp(name, "system"))
+		return set_system(v, value, w);
 	if (!n)
 		print_options(v);
 	else if (!strcmp(name, "think") && (!strcmp(value, "hide") || !strcmp(value, "show")))
@@ -344,6 +353,15 @@ static enum command_answer set(struct conversation *v, const char *argument, str
 	else
 		return set_option(v, o, value, w);
 	return COMMAND_DONE;
+}
+
+static enum command_answer show(struct conversation *v, const char *argument, struct why *w)
+{
+	print_text(v->q->model, strlen(v->q->model));
+	print_system(v);
+	print_options(v);
+	printf("%zu turns, ", messages_turns(&v->messages));
+	return tokens(v, argument, w);
 }
 
 /* ---- all commands ---- */

@@ -236,7 +236,9 @@ static int write_report(struct conversation *v, const struct result *r, const st
 	v->cut |= v->full;
 	if (v->q->answer && r->reason == FRAME_END_LENGTH && !v->cut++)
 		console_say("-n/--n-predict cut the answer");
-	if (v->q->verbose && r->ids.n)
+	if (v->q->verbose && r->ids.n && v->q->interactive)
+		report_speed(v->q, r);
+	else if (v->q->verbose && r->ids.n)
 		report(v->q, v->l, r);
 	return v->q->json ? report_json(v->q, &v->l->card, r, text, w) : 0;
 }
@@ -369,25 +371,50 @@ static int await_model(struct conversation *v, struct why *w)
 	return failed;
 }
 
-/* On a terminal, names the model and says how to get help. The name may hold control sequences, so it is quoted. */
+enum { SHOWN_MOST = 80 };
+
+/* Makes the text visible, and short, in shown[SHOWN_MOST + QUOTE_ROOM + 4]. It may hold control sequences. */
+static void shorten(const char *s, size_t n, char *shown)
+{
+	size_t length = 0, i;
+	unsigned used;
+
+	for (i = 0; i < n && length < SHOWN_MOST; i += used)
+		length += quote_next(s + i, n - i, 0, shown + length, &used);
+	strcpy(shown + length, i < n ? "..." : "");
+}
+
+/* On a terminal, names the model and says how to get help. */
 static void greet(const struct request *q)
 {
-	enum { NAME_MOST = 80 };
-	char shown[NAME_MOST + QUOTE_ROOM];
+	char shown[SHOWN_MOST + QUOTE_ROOM + 4];
 	struct gguf_string name;
 	struct why ignored;
 	struct gguf *g;
-	unsigned used;
-	size_t n = 0, i;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || !(g = gguf_open(q->model, 0, &ignored)))
 		return;
 	name = gguf_name(g);
-	for (i = 0; i < name.n && n < NAME_MOST; i += used)
-		n += quote_next(name.s + i, name.n - i, 0, shown + n, &used);
-	console_say("%.*s%s; %s", (int)n, shown, i < name.n ? "..." : "",
+	shorten(name.s, name.n, shown);
+	console_say("%s%s; %s", shown,
+		q->plain ? " has no chat template (--template), and continues what you type" : "",
 		q->edited ? "/help lists the commands" : "^D ends the conversation");
 	gguf_close(g);
+}
+
+/* Says what is continued: how many turns, and what the user said last. */
+static void recount(const struct conversation *v)
+{
+	size_t turns = messages_turns(&v->messages);
+	char shown[SHOWN_MOST + QUOTE_ROOM + 4];
+	struct bytes last = { .limit = CONVERT_MAX };
+
+	if (turns && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)
+	    && !messages_content(&v->messages, messages_turn(&v->messages, turns - 1), &last)) {
+		shorten(last.n ? last.p : "", last.n, shown);
+		console_say("%s: %zu turn%s; the last: %s", v->q->history, turns, turns > 1 ? "s" : "", shown);
+	}
+	bytes_free(&last);
 }
 
 /* Runs turns and commands until the end of the input. */
@@ -429,8 +456,10 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	l->idle = idle;
 	l->make_room = make_room;
 	l->cancelled = q->interactive ? console_cancelled : NULL;
-	if (!status && q->interactive && !(status = await_model(&v, w)))
+	if (!status && q->interactive && !(status = await_model(&v, w))) {
 		greet(q);
+		recount(&v);
+	}
 	if (!status && !(status = console_open(q->prompt, q->prompt_n, q->interactive, q->edited
 	    ? command_completions : NULL, w)))
 		status = take_turns(&v, w);

@@ -477,6 +477,25 @@ static int has_template(const char *model)
 	return has;
 }
 
+/* Whether the model has no template of any kind, and no encoder. */
+static int only_continues(const char *model)
+{
+	struct why ignored;
+	struct gguf *g = has_template(model) ? NULL : gguf_open(model, 0, &ignored);
+	int only = g && !strcmp(chat_fallback(g), "chatml");
+
+	gguf_close(g);
+	return only;
+}
+
+static int names_template(const struct request *q)
+{
+	for (size_t i = 0; i < q->n_given; i++)
+		if (q->given[i].o->letter == OPT_TEMPLATE || q->given[i].o->letter == OPT_NAME)
+			return 1;
+	return 0;
+}
+
 /* The record has all options but those about where it runs. */
 static void check_verify(const struct request *q, const struct cli *c)
 {
@@ -536,6 +555,7 @@ void options(struct request *q, struct cli *c)
 	find_its_model(q, c, argv0, is_chat ? SHIPPED_CHAT : SHIPPED);
 	if (isatty(STDERR_FILENO) && !is_chat && !q->print_pipeline && has_template(q->model) > 0)
 		cli_warn(c, "%s answers questions: try ask(1), or -i; gen continues the text", q->model);
+	q->plain = q->interactive && !names_template(q) && only_continues(q->model);
 }
 
 /* ---- ask ---- */
@@ -580,14 +600,6 @@ static void make_question(struct request *q, const struct cli *c)
 	q->prompt = text.p;
 	q->prompt_n = text.n - 1;
 	q->file = NULL;
-}
-
-static int names_template(const struct request *q)
-{
-	for (size_t i = 0; i < q->n_given; i++)
-		if (q->given[i].o->letter == OPT_TEMPLATE || q->given[i].o->letter == OPT_NAME)
-			return 1;
-	return 0;
 }
 
 /* Operands are words of the question; one that is a file is probably meant as the document. */

@@ -30,7 +30,7 @@ void parser_close(struct parser *p)
 /* The options of chat. A command may have changed the system message. */
 static struct chat_setup setup_of(const struct request *q)
 {
-	struct chat_setup setup = { 0 };
+	struct chat_setup setup = { .template = q->plain ? "plain" : NULL };
 	struct why ignored;
 
 	for (const char *const *set = arguments_no_thinking; q->think < 0 && *set; set++)

@@ -84,6 +84,17 @@ void report_wait(struct loop *l, int waiting)
 	}
 }
 
+void report_speed(const struct request *q, const struct result *r)
+{
+	struct times t = times(r);
+
+	fprintf(stderr, "%s: a prompt of %zu tokens, %.2f s; ", q->program, r->prompt.n, t.first);
+	if (r->ids.n > 1)
+		fprintf(stderr, "%zu tokens at %.1f tokens/s\n", r->ids.n, t.rate);
+	else
+		fprintf(stderr, "1 token\n");
+}
+
 void report(const struct request *q, const struct loop *l, const struct result *r)
 {
 	size_t peak = system_peak_memory(RUSAGE_CHILDREN);

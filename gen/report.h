@@ -13,8 +13,10 @@ void report_wait(struct loop *l, int waiting);
 /* Tells fwd to report its progress, if a terminal will show it. Call before fwd starts. */
 int report_progress(struct request *q, struct why *w);
 
-/* Prints what -v asks for on stderr, about one of l's results. */
+/* Prints what -v asks for on stderr, about one of l's results, which has ids; on a terminal's conversation only one
+ * line of it, the speed. */
 void report(const struct request *q, const struct loop *l, const struct result *r);
+void report_speed(const struct request *q, const struct result *r);
 
 /* Prints what --json asks for: one line on stdout. card: that of fwd; text: what detok printed. 0, or -1 if it cannot
  * be written. */

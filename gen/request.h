@@ -52,6 +52,7 @@ struct request {
 	int no_stdin;           /* ask: standard input is no document */
 	int answer;             /* ask: only the answer to the turn is printed, */
 	int think;              /* and the reasoning; -1: the template is to ask for none; 0: on a terminal */
+	int plain;              /* no template is named and the model has none: it continues what the user types */
 	int templated;          /* an option of the chat template, or --history */
 	int rendered;           /* the prompts are rendered by the template: RENDER runs chat before tok */
 	const char *history;    /* or NULL */

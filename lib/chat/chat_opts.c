@@ -8,7 +8,7 @@ const struct opt chat_opts[] = {
 	{ OPT_TOOLS, "tools", "FILE", "a JSON array of the tools that the model may call" },
 	{ OPT_SET, "set", "NAME=VALUE", "set a variable of the chat template, to JSON or text; repeatable" },
 	{ OPT_TEMPLATE, "template", "NAME",
-		"the chat template: chatml, gemma, llama2, llama3, mistral, phi3, t5, or a file\n"
+		"the chat template: chatml, gemma, llama2, llama3, mistral, phi3, plain, t5, or a file\n"
 		"(default: the model's own, or else t5 for a model with an encoder, chatml for others)" },
 	{ OPT_NAME, "template-name", "NAME",
 		"the model's chat template of that name (default: tool_use with tools, if it has one)" },

@@ -91,9 +91,14 @@ static int has_encoder(const struct gguf *g)
 	return gguf_find(g, full) != NULL;
 }
 
+const char *chat_fallback(const struct gguf *g)
+{
+	return has_encoder(g) ? "t5" : "chatml";
+}
+
 int chat_choose(struct chat *c, const struct chat_setup *o, const struct gguf *g, struct bytes *template, struct why *w)
 {
-	const char *fallback = has_encoder(g) ? "t5" : "chatml";
+	const char *fallback = chat_fallback(g);
 	const struct json *tools;
 	char names[128];
 	int found = 0;

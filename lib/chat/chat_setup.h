@@ -37,4 +37,7 @@ int chat_open(struct chat *c, const struct chat_setup *o, const struct vocab *v,
 int chat_choose(struct chat *c, const struct chat_setup *o, const struct gguf *g, struct bytes *template,
 	struct why *w);
 
+/* The built-in template of a model that has none of its own: t5 with an encoder, chatml. */
+const char *chat_fallback(const struct gguf *g);
+
 #endif

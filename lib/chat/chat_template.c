@@ -82,12 +82,19 @@ static const char t5[] =
 	"{%- if messages[0].role == 'system' -%}{{ messages[0].content ~ ' ' }}{%- endif -%}\n"
 	"{{- messages[-1].content ~ eos_token -}}\n";
 
+/* For models that only continue text: the messages as they are. What the user adds after an answer begins a line. */
+static const char plain[] =
+	BOS_IF_ADDED
+	"{%- for m in messages -%}\n"
+	"{{ ('\n' if m.role == 'user' and not loop.first else '') + (m.content or '') }}\n"
+	"{%- endfor -%}\n";
+
 static const struct {
 	const char *name, *text;
 } templates[] = {
 	{ "chatml", chatml }, { "gemma", gemma }, { "llama2", llama2 },
 	{ "llama3", llama3 }, { "mistral", mistral }, { "phi3", phi3 },
-	{ "t5", t5 },
+	{ "plain", plain }, { "t5", t5 },
 };
 
 enum { TEMPLATES = sizeof templates / sizeof *templates };
