@@ -78,16 +78,17 @@ SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spe
 KERNELS = kv_type $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns columns_wide decode decode_wide float_rows prompt spans table
-FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv loops grok minimax01 deepseek4 t5 diffusion
+FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv loops grok minimax01 deepseek4 t5 diffusion \
+	bert
 BUILDER = graph cut place builder open decoder attention latent compressed indexer feed_forward experts adapters lora \
-	encoder per_layer
+	encoder per_layer pooled
 RESIDUAL = residual altup attn_res gated_streams hyper ngrams norm_gates
 MIXERS = convolution delta lightning linear linear_gates linear_keep mamba mamba2 product rwkv rwkv6 rwkv7 shift ssm wkv
-MODEL = model tensors lora control keys expected layers layers_rope rope encoder diffusion
+MODEL = model tensors lora control keys expected layers layers_rope rope encoder diffusion embedder
 OPS = embed angles rows product lora prepare store attend compress choose best attend_groups select route experts \
-	heads copy logits op
+	heads copy logits mean op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
-FWD = engine fwd_opts settings supported input question adapt batch answers hidden texts chain scores \
+FWD = engine fwd_opts settings supported input question adapt batch answers embeddings hidden texts chain scores \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) $(RESIDUAL:%=residual/%) \
 	$(MIXERS:%=mixers/%) plan/plan plan/split plan/prefault $(OPS:%=plan/%) \
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
@@ -117,8 +118,8 @@ TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test k
 	malformed_test spans_test requests_test serve_test
 REFERENCE = reference_model reference_keys reference_families reference_math reference_attention reference_mixture \
 	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
-	reference_compressed reference_encoder
-MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
+	reference_compressed reference_encoder reference_embed
+MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder mkembedders
 HELPERS = mkmodel mkadapter reference stream weave answer engine draw dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_grammar tok/chat_parse fwd/main \

@@ -14,6 +14,8 @@ enum { HEAD_ROWS = 128 };
 int answers_open(struct answers *a, struct plan *p, struct why *w)
 {
 	a->plan = p;
+	if (a->embeds)
+		return 0;
 	a->rows = size_min(HEAD_ROWS, p->setup.batch);
 	a->logits = malloc(a->rows * p->model->n_vocab * sizeof *a->logits);
 	if (!a->logits)

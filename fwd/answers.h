@@ -17,6 +17,7 @@ struct answers {
 	int every;                      /* logits of every row, instead of each frame's last */
 	int lens;                       /* also logits after each layer */
 	int score;                      /* with `every`: scores of the ids instead of logits */
+	int embeds;                     /* embeddings of whole texts instead (embeddings.h); not with the others */
 	int chained;                    /* none: a chain draws ids instead (chain.h); not with the others */
 
 	/* private */

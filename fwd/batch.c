@@ -11,7 +11,7 @@
 #include "lib/stream/frame.h"
 #include "fwd/plan/split.h"
 #include "fwd/state/ids.h"
-#include "fwd/model/diffusion.h"
+#include "embeddings.h"
 
 enum {
 	FEW = 16,               /* frames with at most this many rows left go first, and write no progress */
@@ -71,13 +71,20 @@ void batch_add(struct batch *b, struct text *t)
 	b->queued++;
 }
 
+static size_t most_rows(const struct batch *b)
+{
+	size_t batch = b->plan->setup.batch;
+
+	return plan_takes_whole_texts(b->plan) ? size_min(b->most, batch) : batch;
+}
+
 int batch_is_full(const struct batch *b)
 {
 	size_t rows = 0;
 
 	for (const struct text *t = b->queue; t; t = t->next)
 		rows += text_left(t);
-	return rows >= b->plan->setup.batch;
+	return rows >= most_rows(b);
 }
 
 /* Moves the texts without rows left to a list of their own, and returns it. */
@@ -121,12 +128,12 @@ static void choose(struct batch *b, struct text *t, size_t n)
 	r->n_wanted += wanted;
 }
 
-/* A diffusion model evaluates all rows of a text together: as many texts as fit, in the order of the queue. */
+/* Whole texts: as many as fit, in the order of the queue; at least one. */
 static void choose_whole(struct batch *b)
 {
-	size_t rows = 0;
+	size_t rows = 0, most = most_rows(b);
 
-	for (struct text *t = b->queue; t && rows + t->end <= b->plan->setup.batch; t = t->next) {
+	for (struct text *t = b->queue; t && (!rows || rows + t->end <= most); t = t->next) {
 		choose(b, t, text_left(t));
 		rows += t->end;
 	}
@@ -161,7 +168,7 @@ static void choose_rows(struct batch *b)
 	size_t most = b->hidden.out ? size_min(batch, BESIDE) : batch;
 
 	b->rows.n = b->rows.n_runs = b->rows.n_wanted = 0;
-	if (diffusion_of(b->plan->model)->on)
+	if (plan_takes_whole_texts(b->plan))
 		choose_whole(b);
 	else if (b->hidden.in)
 		choose_all(b);
@@ -202,7 +209,8 @@ static int write_answers(struct batch *b, struct why *w)
 		return 0;
 	if (b->hidden.out)
 		return hidden_write(&b->hidden, b->answers.out, &b->rows, w);
-	if (answers_write(&b->answers, &b->rows, w) < 0)
+	if ((b->answers.embeds ? embeddings_write(b->plan, b->answers.out, &b->rows, w)
+	    : answers_write(&b->answers, &b->rows, w)) < 0)
 		return -1;
 	if (b->rows.n_wanted)
 		report_answered(b->report);

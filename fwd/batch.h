@@ -23,6 +23,7 @@ struct batch {
 	struct plan *plan;
 	struct texts *texts;
 	struct report *report;
+	size_t most;                    /* rows of whole texts in a batch, unless one text has more */
 	int progress;                   /* descriptor of the file for progress on long frames; or -1 */
 	struct answers answers;         /* the fields that its caller sets */
 
@@ -46,6 +47,12 @@ void batch_interrupt(int signal);
 
 /* Appends a text, whose frame must have rows left, to the queue. */
 void batch_add(struct batch *b, struct text *t);
+
+/* The number of a text's tokens: of those that were evaluated or, for embeddings, collected. */
+static inline size_t batch_length(const struct batch *b, const struct text *t)
+{
+	return b->answers.embeds ? t->end : t->state->length;
+}
 
 /* Whether the queue fills a batch. */
 int batch_is_full(const struct batch *b);

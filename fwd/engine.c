@@ -6,11 +6,13 @@
 #include "fwd/builder/builder.h"
 #include "fwd/state/named.h"
 #include "fwd/model/diffusion.h"
+#include "fwd/model/embedder.h"
 #include "fwd/model/encoder.h"
+#include "fwd/model/family.h"
 #include "lib/base/size.h"
 #include "adapt.h"
 
-enum { CTX_DEFAULT = 4096 };
+enum { CTX_DEFAULT = 4096, CTX_TEXT = 8192 };   /* CTX_TEXT: of embedders, which keep no texts */
 
 /* The context: as given, or else that of the existing segment, or else the default. */
 static size_t context(const struct engine_setup *s, const struct model *m)
@@ -22,17 +24,39 @@ static size_t context(const struct engine_setup *s, const struct model *m)
 		return s->n_ctx ? s->n_ctx : m->n_ctx_train;
 	if (s->kv && segment_inspect(s->kv, &info, &w) == 0)
 		return info.n_ctx;
-	return size_min(m->n_ctx_train, CTX_DEFAULT);
+	return size_min(m->n_ctx_train, s->embeds ? CTX_TEXT : CTX_DEFAULT);
+}
+
+int engine_embeds(struct model *m)
+{
+	return m->family->headless || embedder_of(m)->whole || embedder_of(m)->pooling;
+}
+
+/* Whether the model can make what is asked for. */
+static int check_embeds(struct model *m, const struct plan_setup *setup, struct why *w)
+{
+	if (!setup->embeds && (m->family->headless || embedder_of(m)->whole))
+		return why(w, "an embedding model, which generates no text (fwd --pool)");
+	if (setup->embeds && encoder_of(m)->n_layer)
+		return why(w, "embeddings of a model with an encoder and a decoder are not supported");
+	if (setup->embeds && diffusion_of(m)->on)
+		return why(w, "embeddings of a diffusion model are not supported");
+	if (setup->embeds && setup->pooling == POOLING_RANK && !embedder_of(m)->labels)
+		return why(w, "pooling \"rank\": the model has no rank head (cls.output.weight)");
+	return 0;
 }
 
 static int open_all(struct engine *e, const struct engine_setup *s, struct why *w)
 {
 	struct model *m = e->model;
-	enum kv_type type = s->kv_type >= 0 ? (enum kv_type)s->kv_type : m->quantised ? KV_F16 : KV_F32;
+	enum kv_type type = s->kv_type >= 0 ? (enum kv_type)s->kv_type
+		: m->quantised && !s->embeds ? KV_F16 : KV_F32;
 	size_t n_ctx = context(s, m);
-	/* a text of an encoder or of a diffusion model is one batch */
+	/* a text of an encoder, of a diffusion model or for an embedding is one batch */
 	struct plan_setup setup = { .kernels = s->kernels,
-		.batch = encoder_of(m)->n_layer || diffusion_of(m)->on ? n_ctx : s->batch,
+		.batch = s->embeds ? size_max(n_ctx, s->batch)
+			: encoder_of(m)->n_layer || diffusion_of(m)->on ? n_ctx : s->batch,
+		.embeds = s->embeds, .pooling = s->pooling < 0 ? embedder_of(m)->pooling : (enum pooling)s->pooling,
 		.lens = s->lens, .first = s->first, .last = s->end ? s->end : m->n_layer };
 	struct lora_use use[LORA_MAX];
 	struct segment_shape shape;
@@ -40,6 +64,8 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	if (n_ctx > m->n_ctx_max)
 		return why(w, "%s: a context of %zu, but %s %zu positions", m->gguf->path, n_ctx, m->sparse
 			? "sparse attention is supported only up to its" : "the model has a table of", m->n_ctx_max);
+	if (check_embeds(m, &setup, w) < 0)
+		return why_in(w, m->gguf->path);
 	e->pool = setup.pool = pool_open(s->threads, w);
 	e->plan = e->pool ? build_plan(m, &setup, w) : NULL;
 	if (!e->plan)

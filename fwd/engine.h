@@ -12,10 +12,13 @@ struct engine_setup {
 	const struct kernels *kernels;
 	size_t threads, batch;
 	const char *kv;                 /* name of the segment; NULL: none */
-	size_t n_ctx;                   /* 0: the segment's, or the training context but at most 4096 */
+	size_t n_ctx;                   /* 0: the segment's, or the training context but at most 4096, or 8192 for
+					 * embeddings */
 	int trained_ctx;                /* in place of n_ctx: the training context */
-	int kv_type;                    /* enum kv_type; -1: f32 for float models, f16 for quantised ones */
+	int kv_type;                    /* enum kv_type; -1: f32 for float models and embeddings, otherwise f16 */
 	size_t first, end;              /* layers [first, end); end 0: up to the last */
+	int embeds;                     /* embeddings instead of logits */
+	int pooling;                    /* enum pooling; -1: as the model's file says */
 	int lens;                       /* prepare for plan_lens() */
 };
 
@@ -27,6 +30,9 @@ struct engine {
 	struct segment segment;
 	uint64_t choices;               /* of its shape, without adapters */
 };
+
+/* Whether the model's file says that it is for embeddings. */
+int engine_embeds(struct model *m);
 
 /* Returns 0, or -1 with a one-line reason and nothing left open. */
 int engine_open(struct engine *e, struct model *m, const struct engine_setup *s, struct why *w);

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "fwd/state/fork.h"
+#include "fwd/state/ids.h"
 #include "fwd/model/diffusion.h"
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
 #include "lib/base/size.h"
 #include "lib/vocab/vocab.h"
 #include "adapt.h"
+#include "embeddings.h"
 #include "question.h"
 
 int input_open(struct input *in, int fd, const char *name, struct why *w)
@@ -154,19 +156,49 @@ static struct text *text_of(struct input *in, struct why *w)
 
 /* ---- kinds of frames ---- */
 
+/* With --truncate, the ids of a frame that do not fit are left out, but for the last. Later positions count them. */
+static void cut(const struct input *in, struct text *t, struct question *q)
+{
+	struct frame *f = &q->frame;
+	size_t end = t->end + t->left_out, n_ctx = t->state->n_ctx, pos = f->pos == FRAME_APPEND ? end : f->pos;
+
+	if (!in->truncate || pos > end || (pos > t->end && pos < end))
+		return;
+	t->left_out = pos < end ? 0 : t->left_out;
+	pos -= t->left_out;
+	if (f->rows > n_ctx - pos) {
+		f->pos = (uint32_t)size_min(pos, n_ctx - 1);
+		f->rows = (uint32_t)(n_ctx - f->pos);
+		t->left_out += pos + in->frame.rows - n_ctx;
+	}
+}
+
+/* Reads the ids of a frame, those that were cut out of it aside. */
+static int read_ids(struct input *in, const struct question *q, struct why *w)
+{
+	uint32_t left_out = in->frame.rows - q->frame.rows, first = left_out ? q->frame.rows - 1 : q->frame.rows;
+
+	if (frame_read(&in->in, &in->frame, in->ids, first, w) < 0)
+		return -1;
+	return !left_out ? 0 : frame_skip(&in->in, &in->frame, left_out, w) < 0 ? -1
+		: frame_read(&in->in, &in->frame, in->ids + first, 1, w);
+}
+
 /* Ids or a canvas. */
 static int take_ids(struct input *in, struct why *w)
 {
 	struct batch *b = in->batch;
-	struct frame out = in->frame;
+	struct frame out;
 	struct question q = { .frame = in->frame, .ids = in->ids };
 	struct text *t = text_of(in, w);
 
 	if (t && hidden_check_order(&b->hidden, t, w) < 0)
 		return frame_why(&in->in, w);
+	if (t)
+		cut(in, t, &q);
 	if (!t || question_place(b, t, &q, w) < 0)
 		return fail(in, w);
-	if (frame_read(&in->in, &q.frame, in->ids, q.frame.rows, w) < 0)
+	if (read_ids(in, &q, w) < 0)
 		return -1;
 	if (question_prepare(b, t, &q, w) < 0)
 		return fail(in, w);
@@ -174,6 +206,7 @@ static int take_ids(struct input *in, struct why *w)
 	/* a frame that only shortens the state does so even if nobody reads the output any more */
 	if (!q.frame.rows)
 		question_ask(b, t, &q);
+	out = q.frame;
 	out.pos = (uint32_t)q.pos;
 	if (frame_write(b->answers.out, &out, in->ids, w) < 0)
 		return -1;
@@ -253,6 +286,23 @@ static int read_hidden(struct input *in, struct why *w)
 	return 0;
 }
 
+/* Copies the first positions of a text or, for embeddings, only its ids, as nothing was evaluated yet. */
+static int fork_text(const struct input *in, struct text *t, struct text *from, struct why *w)
+{
+	size_t n = in->frame.pos;
+
+	if (!in->batch->answers.embeds) {
+		t->end = t->ready = n;
+		return segment_fork(t->state, from->state, n, w);
+	}
+	if (segment_prepare(t->state, 0, n, w) < 0)
+		return -1;
+	segment_read_ids(from->state, 0, in->ids, n);
+	segment_write_ids(t->state, 0, in->ids, n);
+	t->end = n;
+	return 0;
+}
+
 /* Starts a text as a copy of the first positions of another. */
 static int take_fork(struct input *in, struct why *w)
 {
@@ -266,14 +316,12 @@ static int take_fork(struct input *in, struct why *w)
 	}
 	if (!from)
 		why(w, "fork: sequence %" PRIu32 " does not exist", in->source);
-	else if (f->pos > from->state->length)
-		why(w, "fork: sequence %" PRIu32 " has only %zu tokens, not %" PRIu32, in->source, from->state->length,
-			f->pos);
-	else if ((t = texts_add(texts, f->seq, from->state->lora, w))
-		 && segment_fork(t->state, from->state, f->pos, w) == 0) {
+	else if (f->pos > batch_length(in->batch, from))
+		why(w, "fork: sequence %" PRIu32 " has only %zu tokens, not %" PRIu32, in->source,
+			batch_length(in->batch, from), f->pos);
+	else if ((t = texts_add(texts, f->seq, from->state->lora, w)) && fork_text(in, t, from, w) == 0) {
 		texts_begin(texts, t);
 		t->changed = from->changed;
-		t->end = t->ready = f->pos;
 		return frame_write(in->batch->answers.out, f, &in->source, w);
 	}
 	return fail(in, w);
@@ -294,6 +342,29 @@ static int bound_chain(struct input *in, struct why *w)
 	return frame_copy(&in->in, f, in->batch->answers.out, w);
 }
 
+/* Lets a text that has ended be evaluated for its embedding. */
+static void ask_embedding(const struct input *in, struct text *t)
+{
+	if (embeddings_ready(in->batch->plan, t))
+		batch_add(in->batch, t);
+}
+
+/* The same for all texts, which the input has ended. */
+static int ask_embeddings(const struct input *in, struct why *w)
+{
+	const struct texts *texts = in->batch->texts;
+	struct sequence **all = sequences_all(&texts->table, w);
+
+	for (size_t i = 0; all && i < texts->table.n; i++) {
+		struct text *t = (struct text *)all[i];
+
+		if (!text_left(t) && !t->failed)
+			ask_embedding(in, t);
+	}
+	free(all);
+	return all ? 0 : -1;
+}
+
 static int take_end(struct input *in, struct why *w)
 {
 	struct texts *texts = in->batch->texts;
@@ -305,6 +376,8 @@ static int take_end(struct input *in, struct why *w)
 		return bound_chain(in, w);
 	if (t && hidden_check_order(&in->batch->hidden, t, w) < 0)
 		return frame_why(&in->in, w);
+	if (t && in->batch->answers.embeds && !text_left(t))
+		ask_embedding(in, t);
 	if (t && text_left(t)) {
 		t->end_frame = *f;      /* takes effect with the answer */
 		return 0;
@@ -385,6 +458,8 @@ static int wants_more(const struct input *in)
 		return 0;
 	if (!b->queue)
 		return 1;
+	if (b->answers.embeds)
+		return !batch_is_full(b) && has_input(in, 0);
 	if (b->hidden.in)
 		return b->hidden.n_in < b->plan->setup.batch && has_input(in, b->queued < b->hidden.together);
 	return b->queued < b->plan->setup.batch
@@ -448,7 +523,7 @@ static int gather(struct input *in, struct why *w)
 	while (in->held || wants_more(in)) {
 		if (!in->held && (status = next(in, w)) <= 0) {
 			in->finished = 1;
-			return status;
+			return status == 0 && in->batch->answers.embeds ? ask_embeddings(in, w) : status;
 		}
 		status = take(in, w);
 		in->held = status > 0;
@@ -468,6 +543,8 @@ static int end_text(struct input *in, struct text *t, struct why *w)
 	const struct frame f = t->end_frame;
 
 	t->end_frame.kind = 0;
+	if (in->batch->answers.embeds)
+		embeddings_reset(t);
 	if (texts_end(texts, t, w) < 0)
 		return -1;
 	in->finished |= in->no_more && !texts->n_live;

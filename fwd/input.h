@@ -19,6 +19,8 @@ struct input {
 	void (*warn)(const char *why);  /* called when one of several texts fails or, once, when the context is longer
 					 * than what the model was trained for */
 
+	int truncate;                   /* for embeddings: texts that are too long are cut */
+
 	size_t failed;                  /* texts */
 
 	/* private */

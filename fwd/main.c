@@ -31,8 +31,8 @@
 static struct cli c = { .program = "fwd", .synopsis = "[options] MODEL < ids > logits",
 	.purpose = "ids to logits: the forward pass", .opts = fwd_opts, .more = { settings_opts },
 	.rules = settings_rules,
-	.common = "backend threads ctx-size batch-size kv kv-type layers all score chain verbose profile dump-tensors "
-		"list",
+	.common = "backend threads ctx-size batch-size kv kv-type layers all score pool chain verbose profile "
+		"dump-tensors list",
 	.examples = "  echo hi | tok m.gguf | fwd m.gguf | sample --greedy | detok m.gguf\n"
 		"  tok m.gguf < text | fwd --score m.gguf | score\n"
 		"  tok m.gguf < text | fwd --kv story m.gguf > /dev/null\n" };
@@ -127,13 +127,15 @@ static void set_up(void)
 	batch.plan = e.plan;
 	batch.texts = &texts;
 	batch.report = &report;
+	batch.most = set.engine.batch;
 	batch.answers = (struct answers){ .out = 1, .every = set.all || set.score, .lens = set.engine.lens,
-		.score = set.score, .chained = chained };
+		.score = set.score, .chained = chained, .embeds = set.engine.embeds };
 	chain = (struct chain){ .setup = &set.chain, .plan = e.plan, .report = &report, .out = 1 };
 	input.batch = &batch;
 	input.chain = chained ? &chain : NULL;
 	input.warn = warn;
-	if (!chained && !set.score)
+	input.truncate = set.truncate;
+	if (!chained && !set.score && !set.engine.embeds)
 		system_widen_pipe(1, e.model->n_vocab * sizeof(float));
 }
 
@@ -164,7 +166,7 @@ static int run(void)
 		hold_sigpipe(SIG_BLOCK);
 	status = answer_input();
 	if (set.verbose)
-		report_done(&report, input.chain ? "tokens" : "logits");
+		report_done(&report, input.chain ? "tokens" : set.engine.embeds ? "embeddings" : "logits");
 	if (set.profile)
 		profile_print(e.plan);
 	hold_sigpipe(SIG_UNBLOCK);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "embeddings.h"
 #include "fwd/state/fork.h"
 #include "fwd/state/ids.h"
 #include "fwd/model/diffusion.h"
@@ -30,11 +31,14 @@ static int check_canvas(struct model *m, const struct frame *f, struct why *w)
 static int place(const struct batch *b, const struct text *t, struct question *q, struct why *w)
 {
 	const struct frame *f = &q->frame;
-	size_t length = t->state->length, n_ctx = t->state->n_ctx;
+	size_t length = batch_length(b, t), n_ctx = t->state->n_ctx;
 
 	q->pos = f->pos == FRAME_APPEND ? length : f->pos;
 	if (q->pos > length)
 		return why(w, "position %zu: the sequence has only %zu tokens", q->pos, length);
+	if (f->rows > n_ctx - q->pos && b->answers.embeds)
+		return why(w, "a text of %zu tokens or more does not fit the context of %zu (-c, or --truncate); "
+			"the model was trained for %zu", q->pos + f->rows, n_ctx, b->plan->model->n_ctx_train);
 	if (f->rows > n_ctx - q->pos)
 		return why(w, "position %zu: %" PRIu32 " more tokens do not fit the context of %zu (-c%s); "
 			"the model was trained for %zu", q->pos, f->rows, n_ctx,
@@ -113,7 +117,11 @@ int question_prepare(const struct batch *b, struct text *t, struct question *q, 
 	struct lora_use use[LORA_MAX];
 	size_t first;
 
-	if (check_ids(q, m->n_vocab, w) < 0 || find_text(b, t, q, w) < 0)
+	if (check_ids(q, m->n_vocab, w) < 0)
+		return -1;
+	if (b->answers.embeds)
+		return segment_prepare(t->state, 0, q->pos + q->frame.rows, w);
+	if (find_text(b, t, q, w) < 0)
 		return -1;
 	q->known = known(b, t->state, q);
 	memcpy(use, t->state->lora, sizeof use);
@@ -139,6 +147,10 @@ void question_ask(struct batch *b, struct text *t, const struct question *q)
 	const struct frame *f = &q->frame;
 	size_t from = q->pos + q->known;
 
+	if (b->answers.embeds) {
+		embeddings_collect(t, q);
+		return;
+	}
 	t->rows = f->rows;
 	t->sampled = f->kind == FRAME_CANVAS || f->flags & FRAME_SAMPLED;
 	t->end = t->ready = q->pos + f->rows;

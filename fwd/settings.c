@@ -9,7 +9,8 @@
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
-enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, COMPARE, PROFILE, LIST, OVERRIDE, LAYERS, LENS, PROGRESS };
+enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, COMPARE, PROFILE, LIST, OVERRIDE, LAYERS, LENS, PROGRESS,
+	POOL, HIDDEN, TRUNCATE };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
@@ -20,6 +21,13 @@ const struct opt settings_opts[] = {
 	{ .help = "Output" },
 	{ ALL, "all", NULL, "write the logits of every token, not only the last of each frame" },
 	{ SCORE, "score", NULL, "instead of logits, write each token's log-probability and rank, and the best token" },
+	{ POOL, "pool", "[none|mean|cls|last|rank]",
+		"instead of logits, write the embedding of each text at its end: a row for each\n"
+		"token (none), their mean, the first or the last; rank: the scores of a pair of\n"
+		"texts (without a value: as the model file says)" },
+	{ HIDDEN, "hidden", NULL, "the same as --pool none" },
+	{ TRUNCATE, "truncate", NULL, 
+		"with --pool: cut texts that are longer than the context; their last token stays" },
 	{ LENS, "lens", NULL, "also write the logits after each layer, as if it were the last" },
 	{ .help = "Generation without sample" },
 	{ CHAIN, "chain", "N", "generate without sample: write tokens in frames of N, and no logits" },
@@ -44,6 +52,8 @@ const struct opt settings_opts[] = {
 const struct cli_rule settings_rules[] = {
 	{ "chain", .excludes = "all layers score" },
 	{ "score", .excludes = "all" },
+	{ "pool hidden", .excludes = "all score lens chain layers kv" },
+	{ "truncate", .requires = "pool hidden" },
 	{ "lens", .excludes = "score chain layers dump-tensors" },
 	{ "n-predict temp seed ignore-eos", .requires = "chain" },
 	{ "control-vector-layers", .requires = "control-vector" },
@@ -104,6 +114,12 @@ static struct range read_layers(const struct cli *c, const struct opt *o, int op
 	if (last < first || last >= LAYERS_MAX)
 		cli_usage(c, "--%s: \"%s\" is not a range of layers", o->name, a);
 	return (struct range){ (size_t)first, *b ? (size_t)last + 1 : 0 };
+}
+
+static void read_pooling(struct engine_setup *s, const struct cli *c, const struct opt *o)
+{
+	s->embeds = 1;
+	s->pooling = c->value ? cli_choice(c, o) : -1;
 }
 
 static void add_override(struct settings *set, const struct cli *c)
@@ -173,6 +189,9 @@ void settings_read(struct settings *set, struct cli *c)
 		case OPT_CONTROL_LAYERS: set->control_layers = read_layers(c, o, 0); break;
 		case ALL: set->all = 1; break;
 		case SCORE: set->score = 1; break;
+		case POOL: read_pooling(&set->engine, c, o); break;
+		case HIDDEN: set->engine.embeds = 1; set->engine.pooling = POOLING_NONE; break;
+		case TRUNCATE: set->truncate = 1; break;
 		case LENS: set->engine.lens = 1; break;
 		case CHAIN: set->chain.chunk = (size_t)cli_integer(c, o, 1, CHUNK_MAX); break;
 		case 'n': set->chain.n = cli_integer(c, o, -1, INT32_MAX); break;

@@ -27,6 +27,7 @@ struct text {
 	size_t ready;                   /* position after the last row that can be evaluated: end or, if hidden states
 					 * are read, before the first that is missing */
 	uint32_t rows;                  /* of the frame */
+	size_t left_out;                /* ids that were cut out of the text before its last (input.h) */
 	int sampled;                    /* whether its ids are those of a sampler */
 	int every;                      /* logits of every row are wanted */
 	uint32_t n_answers, after;      /* rows that are answered, and those after them at the frame's end */

@@ -256,6 +256,11 @@ static double bias(const struct attend *a, size_t head, double distance)
 	return a->bias[head * ATTEND_BIASES + (size_t)(ATTEND_BIASES / 2 + distance)];
 }
 
+static size_t apart(size_t a, size_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
 static int right(const struct setting *s, const float *out, size_t pos, size_t head)
 {
 	const struct attend *a = &s->a;
@@ -271,10 +276,10 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 		if (a->cap > 0)
 			p[j] = a->cap * tanh(p[j] / a->cap);
 		if (a->slope)
-			p[j] -= a->slope[head] * (double)(pos - j);
+			p[j] -= a->slope[head] * (double)apart(pos, j);
 		if (a->bias)
 			p[j] += bias(a, head, (double)j - (double)pos);
-		if ((a->window && pos - j >= a->window) || (a->chunk && pos / a->chunk != j / a->chunk))
+		if ((a->window && apart(pos, j) >= a->window) || (a->chunk && pos / a->chunk != j / a->chunk))
 			p[j] = -INFINITY;
 		max = fmax(max, p[j]);
 	}
@@ -481,6 +486,13 @@ int main(void)
 	} texts[] = {
 		{ { 16, 16, 2, 1, .end = 40, .biases = 1 }, 0, 40 },
 		{ { 16, 16, 4, 4, .end = 300, .biases = 1 }, 0, 300 },
+		{ { 16, 16, 4, 2, .end = 300, .window = 5 }, 0, 300 },
+		{ { 16, 16, 2, 2, .end = 300, .window = 65 }, 0, 300 },
+		{ { 8, 8, 3, 3, .end = 140, .window = 129 }, 0, 140 },
+		{ { 32, 32, 130, 1, .end = 200, .window = 33, .slopes = 1 }, 0, 200 },
+		{ { 16, 12, 6, 2, .end = 400, .slopes = 1 }, 0, 400 },
+		{ { 16, 16, 2, 1, .end = 400, .window = 20 }, 250, 1 },
+		{ { 16, 16, 2, 1, .end = 400, .window = 9 }, 120, 8 },
 		{ { 64, 64, 2, 2, .end = 129 }, 128, 1 }, { { 16, 12, 6, 2, .end = 7 }, 200, 3 },
 		{ { 16, 16, 2, 1, .first = 1, .biases = 1 }, 1, 20 },
 		{ { 8, 8, 2, 1, .first = 128, .biases = 1 }, 128, 9 },

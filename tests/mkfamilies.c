@@ -21,6 +21,10 @@
 	.shared_gate = 1, .block_indexer = 1, .keys = "hyper_connection.count=4 hyper_connection.low_rank=32 " \
 	"attention.indexer.head_count=2 attention.indexer.key_length=64 rope.dimension_sections=2,1,1,0 " CHOICE
 
+#define BERT(ATTENTION) LAYER_NORMS, .norm1 = "", .norm2 = "", .last_norm = "", .post_norms = 1, \
+	.attn_post_norm = "attn_output_norm", .ff_post_norm = "layer_output_norm", .embeds = 2, .types = 2, \
+	.normed_embedding = 1, .keys = "/tokenizer.ggml.token_type_count=2 " ATTENTION
+
 #define GLM5 .latent = MKLATENT_ABSORBED, .unrotated = 1, .mixers = "kka", .indexer = 1, .pool = 2, .hyper = 4, \
 	.stream_mean = 1, .stream_matrix = 1, .layers = 6, .experts = 5, .used = 2, .dense = 1, .shared = 1, \
 	.choice_bias = 1, .keys = "rope.dimension_count=0 kda.gate_lower_bound=-5.0 attention.indexer.kpool=2 " \
@@ -316,6 +320,33 @@ static const struct mkfamily families[] = {
 	{ .name = "qwen4exp", QWEN4("attention.indexer.top_k=8 attention.compress_ratios=0,0,0,4"), .ngrams = 1 },
 	{ .name = "qwen4exp-plain", .arch = "qwen4exp",
 	  QWEN4("attention.indexer.top_k=64 attention.compress_ratios=0,0,0,32") },
+	{ .name = "bert", BIASED, .ungated = 1, .unrotated = 1, .positions = 1, .ranks = "cob", .labels = 3,
+	  BERT("pooling_type=2") },
+	{ .name = "bert-fused", .arch = "bert", .fused_qkv = 1, .ungated = 1, .unrotated = 1, .positions = 1,
+	  .multi_head = 1, BERT("pooling_type=1") },
+	{ .name = "nomic-bert", BERT("pooling_type=1") },
+	{ .name = "nomic-bert-moe", BIASED, .ungated = 1, .layers = 3, .experts = 5, .used = 2, .every = 2,
+	  BERT("moe_every_n_layers=2") },
+	{ .name = "jina-bert-v2", .fused_gate = 1, .unrotated = 1, .multi_head = 1, BERT("pooling_type=1") },
+	{ .name = "jina-bert-v2-code", .arch = "jina-bert-v2", .unrotated = 1, .multi_head = 1, .heads = MKHEADS_ALL,
+	  .head_norm_bias = 1, .twice_normed = 1, .ranks = "cb", BERT("pooling_type=1") },
+	{ .name = "jina-bert-v2-plain", .arch = "jina-bert-v2", .ungated = 1, .unrotated = 1, .multi_head = 1, BIASED,
+	  BERT("pooling_type=1") },
+	{ .name = "jina-bert-v3", BIASED, .ungated = 1, .unrotated_share = 2, BERT("pooling_type=1") },
+	{ .name = "modern-bert", .layer_norm = 1, .layers = 5, .fused_qkv = 1, .fused_gate = 1, .multi_head = 1,
+	  .embeds = 2, .normed_embedding = 1, .bare_first = 1, .ranks = "cnob",
+	  .keys = "pooling_type=4 attention.sliding_window=9 rope.freq_base_swa=500.0" },
+	{ .name = "neo-bert", .fused_qkv = 1, .fused_gate = 1, .last_norm = "enc.output_norm", .embeds = 2,
+	  .ranks = "cob", .labels = 2, .keys = "pooling_type=2" },
+	{ .name = "eurobert", .embeds = 2, .keys = "pooling_type=1" },
+	{ .name = "gemma-embedding", .heads = MKHEADS_ONE, .post_norms = 1, .layers = 7, .embeds = 2, .projections = 2,
+	  .keys = "pooling_type=1 attention.sliding_window=8" },
+	{ .name = "llama-embed", .embeds = 2, .keys = "pooling_type=1 attention.causal=false" },
+	{ .name = "t5encoder", .embeds = 2, .encodes = 1, .last_norm = "", .unrotated = 1, .multi_head = 1,
+	  .keys = "pooling_type=1" },
+	{ .name = "qwen3-rank", .arch = "qwen3", .pre = "qwen2", .heads = MKHEADS_ONE, .embeds = 1, .ranks = "o",
+	  .labels = 2, .keys = "pooling_type=4" },
+	{ .name = "llama-whole", .arch = "llama", .embeds = 1, .keys = "pooling_type=1 attention.causal=false" },
 	{ .name = "smallthinker", .layers = 5, .experts = 4, .used = 2, .keys = "expert_gating_func=2 "
 	  "attention.sliding_window=16" },
 };
@@ -333,6 +364,11 @@ const struct mkfamily *mkfamilies_named(const char *name)
 		if (!strcmp(f->name, name))
 			return f;
 	return NULL;
+}
+
+int mkfamilies_has_experts(const struct mkfamily *f, uint32_t il)
+{
+	return f->experts && il >= f->dense && (!f->every || il % f->every == 1);
 }
 
 /* Numbers with commas between them: floats, if one has a point. */

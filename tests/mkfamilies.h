@@ -96,12 +96,27 @@ struct mkfamily {
 	uint32_t eos;                   /* the id that ends a text; 0: the vocabulary's */
 	uint32_t mask;                  /* the mask token's id; 0: not a diffusion model */
 	int unshifted;                  /* logits are for a row's own position */
+	int embeds;                     /* makes embeddings; 2: and no logits */
+	uint32_t types;                 /* rows of token_types; 0: none */
+	int normed_embedding;           /* token_embd_norm */
+	const char *ff_post_norm;       /* NULL: post_ffw_norm */
+	int bare_first;                 /* layer 0 has no norm1 */
+	int twice_normed;               /* attn_norm_2 */
+	uint32_t every;                 /* only the second of every so many layers has experts; 0: all */
+	int encodes;                    /* the encoder of T5 alone */
+	const char *ranks;              /* tensors of the rank head: letters c (cls), n (cls.norm), o (cls.output), b
+					 * (with biases) */
+	uint32_t labels;                /* of classifier.output_labels; 0: no such key */
+	uint32_t projections;           /* products after pooling, dense_2 and so on */
 	const char *keys;               /* further keys: KEY=VALUE ...; a value with a point is a float, one with commas
 					 * an array */
 };
 
 const struct mkfamily *mkfamilies_named(const char *name);      /* or NULL */
 const struct mkfamily *mkfamilies_each(size_t i);               /* the i-th, or NULL past the last */
+
+/* Whether layer il has experts. */
+int mkfamilies_has_experts(const struct mkfamily *f, uint32_t il);
 
 /* Adds the keys of f->keys. */
 void mkfamilies_keys(const struct mkfamily *f, struct mkgguf *m);

@@ -51,7 +51,11 @@ static void head_norm(struct mkweights *k, uint32_t il, const char *part, uint32
 	switch (k->family->heads) {
 	case MKHEADS_PLAIN: return;
 	case MKHEADS_ONE: part_vector(k, part_name(il, part, "weight"), d, mean, 0.1f); return;
-	case MKHEADS_ALL: part_vector(k, part_name(il, part, "weight"), heads * d, mean, 0.1f); return;
+	case MKHEADS_ALL:
+		part_vector(k, part_name(il, part, "weight"), heads * d, mean, 0.1f);
+		if (k->family->head_norm_bias)
+			part_bias(k, il, part, heads * d, 0.1f);
+		return;
 	case MKHEADS_ROWS:
 		part_tensor(k, part_name(il, part, "weight"), FORMAT_F32, (uint64_t[3]){ d, heads }, mean, 0.1f);
 		if (k->family->head_norm_bias)
@@ -273,7 +277,7 @@ static void layer(struct mkweights *k, uint32_t il)
 	const struct mkfamily *f = k->family;
 	char bare[64];
 
-	if (f->single || part_mixer_of(k, il) != '-')
+	if ((f->single || part_mixer_of(k, il) != '-') && !(f->bare_first && !il))
 		part_norm(k, il, f->norm1 ? f->norm1 : "attn_norm");
 	if (part_mixer_of(k, il) == 'p')
 		part_matrix(k, part_name(il, "attn_output", "weight"), 'm', k->s.n_embd, k->s.n_embd, 1);
@@ -298,6 +302,8 @@ static void layer(struct mkweights *k, uint32_t il)
 	if (part_has_attention(k, il))
 		(f->compressed ? mkcompressed_attention : f->latent ? mkmixers_latent : attention)(k, il);
 	post_norm(k, il, f->attn_post_norm ? f->attn_post_norm : "post_attention_norm");
+	if (f->twice_normed)
+		part_norm(k, il, "attn_norm_2");
 	snprintf(bare, sizeof bare, "blk.%u.ffn_norm", il);
 	if (f->bare_norm2)
 		part_vector(k, bare, k->s.n_embd, 1, 0.1f);
@@ -310,8 +316,8 @@ static void layer(struct mkweights *k, uint32_t il)
 	else if (part_mixer_of(k, il) == 'x')
 		mkmixers_channel_mix6(k, il);
 	else
-		(f->beside ? beside : f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
-	post_norm(k, il, "post_ffw_norm");
+		(f->beside ? beside : mkfamilies_has_experts(f, il) ? mixture : feed_forward)(k, il);
+	post_norm(k, il, f->ff_post_norm ? f->ff_post_norm : "post_ffw_norm");
 	if (f->per_layer)
 		mkstreams_layer(k, il);
 	if (f->residuals)

@@ -14,7 +14,7 @@
 enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE,
 	ROPE_BASE, SPM, KIND, PRE, ADD_BOS, GGUF_VERSION,
 	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, KEYS, VECTORS, LACKING, RESHAPE, OUT_BIAS, TYPES, FAMILIES,
-	RECURRENT, OUT };
+	EMBEDDERS, RECURRENT, OUT };
 
 static const struct opt opts[] = {
 	[ARCH] = { 0, "arch", "NAME", "one of --families, which may change the layers (default: the shape's)" },
@@ -53,7 +53,8 @@ static const struct opt opts[] = {
 	[RESHAPE] = { 0, "reshape", "NAME=A,B...", "the same elements of this tensor in another shape" },
 	[OUT_BIAS] = { 0, "out-bias", NULL, "a bias of attn_output" },
 	[TYPES] = { 0, "types", NULL, "print the tensor types, each with the smallest shape for its rows" },
-	[FAMILIES] = { 0, "families", NULL, "print the names for --arch" },
+	[FAMILIES] = { 0, "families", NULL, "print the names for --arch of models that make logits" },
+	[EMBEDDERS] = { 0, "embedders", NULL, "print those of models that make embeddings" },
 	[RECURRENT] = { 0, "recurrent", NULL, "print those of families whose layers keep a state" },
 	[OUT] = { 'o', "output", "FILE", "the file to write" },
 	{ 0 }
@@ -91,12 +92,27 @@ static _Noreturn void list_types(void)
 	exit(0);
 }
 
-static _Noreturn void list_families(int all)
+static int has_logits(const struct mkfamily *f)
+{
+	return !f->embeds;
+}
+
+static int embeds(const struct mkfamily *f)
+{
+	return f->embeds;
+}
+
+static int is_recurrent(const struct mkfamily *f)
+{
+	return f->mixers && f->mixers[strspn(f->mixers, "ap-")];
+}
+
+static _Noreturn void list_families(int belongs(const struct mkfamily *))
 {
 	const struct mkfamily *f;
 
 	for (size_t i = 0; (f = mkfamilies_each(i)); i++)
-		if (all || (f->mixers && f->mixers[strspn(f->mixers, "ap-")]))
+		if (belongs(f))
 			puts(f->name);
 	exit(0);
 }
@@ -128,8 +144,9 @@ static void option(const struct cli *c, const struct opt *o, struct mkweights *k
 			cli_usage(c, "--type: %s: no such type", c->value);
 		break;
 	case TYPES: list_types(); break;
-	case FAMILIES: list_families(1); break;
-	case RECURRENT: list_families(0); break;
+	case FAMILIES: list_families(has_logits); break;
+	case RECURRENT: list_families(is_recurrent); break;
+	case EMBEDDERS: list_families(embeds); break;
 	case SHAPE: *s = shape_named(c); break;
 	case SEED: k->seed = (uint64_t)cli_integer(c, o, 0, INT64_MAX); break;
 	case EMBD: s->n_embd = number(c, o, 1, 1 << 20); break;

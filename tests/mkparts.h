@@ -86,6 +86,11 @@ enum { MKENCODER_BUCKETS = 10 };
 void mkencoder_values(struct mkweights *k);
 void mkencoder_layers(struct mkweights *k);
 
+/* ---- mkembedders.c: keys; what a model that makes embeddings has besides its layers ---- */
+
+void mkembedders_values(struct mkweights *k);
+void mkembedders_whole(struct mkweights *k);
+
 /* ---- mkcompressed.c: compressed attention: keys; tensors of layer il ---- */
 
 void mkcompressed_values(struct mkweights *k);

@@ -219,6 +219,10 @@ void mkweights_values(struct mkweights *k)
 		expert_values(k);
 	if (f->decoders)
 		mkencoder_values(k);
+	if (f->encodes)
+		mkgguf_u32(k->m, arch_key(k, "attention.relative_buckets_count"), MKENCODER_BUCKETS);
+	if (f->embeds)
+		mkembedders_values(k);
 	if (f->ngrams)
 		mkstreams_ngram_values(k);
 	if (f->mask)

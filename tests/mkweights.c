@@ -256,6 +256,8 @@ void mkweights_tensors(struct mkweights *k)
 		part_vector(k, "token_embd_norm.weight", s->n_embd, 1, 0.1f);
 		part_vector(k, "token_embd_norm.bias", s->n_embd, 0, 0.1f);
 	}
+	if (k->family->embeds)
+		mkembedders_whole(k);
 	if (!strcmp(k->rope, "freqs"))
 		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, (uint64_t[3]){ pairs }, rope_freqs, &pairs,
 			sizeof pairs);
@@ -268,10 +270,11 @@ void mkweights_tensors(struct mkweights *k)
 		mkstreams_ngram_table(k);
 	if (k->family->blocks)
 		part_vector(k, "hrm.z_l_init", s->n_embd, 0, 1);
-	if (k->family->decoders)
+	if (k->family->decoders || k->family->encodes)
 		mkencoder_layers(k);
-	for (uint32_t il = 0; !k->family->decoders && il < (k->family->blocks ? k->family->blocks : s->n_layer); il++)
-		mklayers_one(k, il);
+	else
+		for (uint32_t il = 0; il < (k->family->blocks ? k->family->blocks : s->n_layer); il++)
+			mklayers_one(k, il);
 	if (k->family->residuals == 1)
 		part_vector(k, "output_res_score.weight", s->n_embd, 0, 0.1f);
 	if (k->family->hyper && !k->family->stream_mean)
@@ -279,9 +282,9 @@ void mkweights_tensors(struct mkweights *k)
 	snprintf(last, sizeof last, "%s.weight", k->family->last_norm ? k->family->last_norm : "output_norm");
 	if (!k->family->last_norm || *k->family->last_norm)
 		part_vector(k, last, s->n_embd, 1, 0.1f);
-	if (k->family->norm_bias)
+	if (k->family->norm_bias && !(k->family->last_norm && !*k->family->last_norm))
 		part_vector(k, "output_norm.bias", s->n_embd, 0, 0.1f);
-	if (!s->tied && !k->family->no_embedding)
+	if (!s->tied && !k->family->no_embedding && k->family->embeds < 2)
 		part_matrix(k, "output.weight", 's', s->n_embd, s->n_vocab, 3);
 	if (k->family->logits_bias)
 		part_vector(k, "output.bias", s->n_vocab, 0, 0.5f);

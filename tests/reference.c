@@ -6,6 +6,7 @@
  *
  * reference MODEL < ids > stream          decimal ids in, one frame of logits out: a row for every id
  * reference -l 3 MODEL < ids > stream     the same after the first 3 layers
+ * reference -e mean MODEL < ids > stream  the embedding, pooled in this way (none, mean, cls, last, rank)
  * reference -n 16 MODEL < ids             the 16 greedy ids that follow, as text */
 #include <float.h>
 #include <math.h>
@@ -87,7 +88,8 @@ static double *dense(size_t il, const double *x, size_t n)
 {
 	double *up, *gate, *down;
 
-	if (m.rules->ungated) {
+	if (m.rules->ungated && !has(il, "ffn_gate")
+	    && n_weights(&m, "%s.weight", part(il, "ffn_up")) == m.n_ff * m.n_embd) {
 		up = linear(part(il, "ffn_up"), x, n, m.n_embd, m.n_ff);
 		for (size_t i = 0; i < n * m.n_ff; i++)
 			up[i] = activation(m.layer[il].xielu, up[i]);
@@ -193,6 +195,22 @@ static void layer_of_normed_branches(size_t il, double *x, size_t n)
 	add(x, second, n);
 }
 
+/* Each branch reads x as it is; the sum of both is normed. */
+static void layer_of_normed_sums(size_t il, double *x, size_t n)
+{
+	double *input = copy(x, n * m.n_embd);
+
+	add(x, attention_part(il, x, n), n);
+	norm_in_place(part(il, "attn_output_norm"), x, n, m.n_embd);
+	if (has(il, "attn_norm_2")) {
+		add(x, copy(input, n * m.n_embd), n);
+		norm_in_place(part(il, "attn_norm_2"), x, n, m.n_embd);
+	}
+	add(x, feed_forward_part(il, x, x, n), n);
+	norm_in_place(part(il, "layer_output_norm"), x, n, m.n_embd);
+	free(input);
+}
+
 /* Each branch is added to the normed rows that it read, times normed_scale; x becomes the sum. */
 static void layer_of_normed_rows(size_t il, double *x, size_t n)
 {
@@ -227,6 +245,8 @@ static void layer(size_t il, double *x, const double *inputs, size_t n)
 	const char *norm2 = m.rules->norm2 ? m.rules->norm2 : "ffn_norm";
 	double *input = copy(x, n * m.n_embd), *h;
 
+	if (*norm1 && !has(il, norm1) && !n_weights(&m, "%s", part(il, norm1)))
+		norm1 = "";
 	h = normed(il, m.parallel && has(il, "attn_norm_2") ? "attn_norm_2" : norm1, x, n);
 	mix(il, x, h, n);
 	free(h);
@@ -281,6 +301,7 @@ double *embedded(const int *ids, size_t n)
 	float *embd = weights(&m, m.n_vocab * m.n_embd, reference_embedding(&m));
 	size_t n_position = n_weights(&m, "position_embd.weight");
 	float *position = weights(&m, n_position, "position_embd.weight");
+	float *types = weights(&m, n_weights(&m, "token_types.weight"), "token_types.weight");
 	double *x = memory(n * m.n_embd, sizeof *x);
 
 	if (n_position && n_position < n * m.n_embd)
@@ -291,10 +312,14 @@ double *embedded(const int *ids, size_t n)
 				+ (position ? (double)position[i * m.n_embd + e] : 0);
 	if (m.normed_embedding)
 		bare_norm_rows(x, n, m.n_embd);
-	if (n_weights(&m, "token_embd_norm.weight") && !m.rules->last_norm)
+	for (size_t i = 0; i < n * m.n_embd && types; i++)
+		x[i] += (double)types[i % m.n_embd];
+	if (n_weights(&m, "token_embd_norm.weight")
+	    && !(m.rules->last_norm && !strcmp(m.rules->last_norm, "token_embd_norm")))
 		norm_in_place("token_embd_norm", x, n, m.n_embd);
 	free(embd);
 	free(position);
+	free(types);
 	return x;
 }
 
@@ -377,6 +402,8 @@ static double *forward(const int *ids, size_t n, size_t layers)
 			streams_layer(il, x, inputs, n);
 		else if (m.normed_scale > 0)
 			layer_of_normed_rows(il, x, n);
+		else if (m.rules->norms_sums)
+			layer_of_normed_sums(il, x, n);
 		else if (m.norms_branches)
 			layer_of_normed_branches(il, x, n);
 		else
@@ -421,8 +448,37 @@ static void write_logits(const int *ids, size_t n, size_t layers)
 	free(rounded);
 }
 
+static void write_embedding(const int *ids, size_t n, uint32_t pooling)
+{
+	struct frame f = { FRAME_EMBEDDINGS, 1, 0, FRAME_F32, pooling, 0, 0 };
+	size_t rows, cols;
+	double *x = embedding((n_weights(&m, "enc.blk.0.attn_rel_b.weight") ? encoded : forward)(ids, n, m.n_layer), n,
+		pooling, &rows, &cols);
+	float *rounded = memory(rows * cols, sizeof *rounded);
+	struct why w;
+
+	for (size_t i = 0; i < rows * cols; i++)
+		rounded[i] = (float)x[i];
+	f.rows = (uint32_t)rows;
+	f.cols = (uint32_t)cols;
+	if (frame_write(1, &f, rounded, &w))
+		die("%s", w.text);
+	free(x);
+	free(rounded);
+}
+
+static uint32_t pooling_named(const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < POOLINGS && strcmp(frame_pooling_name(i), name))
+		i++;
+	return i < POOLINGS ? i : (die("-e: %s", name), 0);
+}
+
 int main(int argc, char **argv)
 {
+	const char *pooling = argc == 4 && !strcmp(argv[1], "-e") ? argv[2] : NULL;
 	size_t greedy = argc == 4 && !strcmp(argv[1], "-n") ? (size_t)atoi(argv[2]) : 0, n = 0;
 	size_t layers = argc == 4 && !strcmp(argv[1], "-l") ? (size_t)atoi(argv[2]) : 0;
 	static int ids[IDS_MAX];
@@ -430,8 +486,8 @@ int main(int argc, char **argv)
 	struct gguf *file;
 	struct why w;
 
-	if (argc != (greedy || layers ? 4 : 2))
-		die("usage: reference [-n N | -l LAYERS] MODEL < ids");
+	if (argc != (greedy || layers || pooling ? 4 : 2))
+		die("usage: reference [-n N | -l LAYERS | -e POOLING] MODEL < ids");
 	if (!(file = gguf_open(argv[argc - 1], 1, &w)))
 		die("%s", w.text);
 	reference_read(&m, file);
@@ -446,7 +502,9 @@ int main(int argc, char **argv)
 		printf("%d%c", ids[n++], i + 1 < greedy ? ' ' : '\n');
 		free(logits);
 	}
-	if (!greedy && n)
+	if (pooling && n)
+		write_embedding(ids, n, pooling_named(pooling));
+	else if (!greedy && n)
 		write_logits(ids, n, layers && layers < all ? layers : all);
 	gguf_close(file);
 	return fflush(stdout) != 0;

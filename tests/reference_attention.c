@@ -15,10 +15,15 @@ static double alibi_slope(size_t head)
 		: pow(2, -(double)(2 * (head - whole) + 1) * m.alibi / (double)(2 * whole));
 }
 
+static size_t apart(size_t i, size_t j)
+{
+	return i > j ? i - j : j - i;
+}
+
 static int visible(const struct reference_layer *l, size_t kv_head, size_t i, size_t j, size_t n)
 {
 	return (!m.sees || l->window || m.sees[((m.index_local ? kv_head : 0) * n + i) * n + j])
-		&& (!l->window || i - j < l->window) && (!l->chunk || i / l->chunk == j / l->chunk);
+		&& (!l->window || apart(i, j) < l->window) && (!l->chunk || i / l->chunk == j / l->chunk);
 }
 
 static double score(const double *q, const double *k, size_t head, size_t distance)
@@ -33,7 +38,7 @@ static double score(const double *q, const double *k, size_t head, size_t distan
 	return sum - (m.alibi > 0 ? alibi_slope(head) * (double)distance : 0);
 }
 
-/* out[n][n_head · dim_v] = softmax(scores) v, causal unless it is a diffusion model; query head h reads KV head h /
+/* out[n][n_head · dim_v] = softmax(scores) v, causal unless rows see the whole text; query head h reads KV head h /
  * (n_head / n_head_kv). A sink is an extra score of a head that takes its share of the softmax and has no value. */
 static double *attention(size_t il, const double *q, const double *k, const double *v, size_t n)
 {
@@ -45,12 +50,12 @@ static double *attention(size_t il, const double *q, const double *k, const doub
 	for (size_t i = 0; i < n; i++)
 		for (size_t h = 0; h < m.n_head; h++) {
 			const double *qh = q + (i * m.n_head + h) * d;
-			size_t end = m.rules->diffusion ? n : i + 1;
+			size_t end = m.sees_all ? n : i + 1;
 			double most = sinks ? sinks[h] : -INFINITY, sum;
 
 			for (size_t j = 0; j < end; j++) {
 				p[j] = visible(l, h / group, i, j, n)
-					? score(qh, k + (j * m.n_head_kv + h / group) * d, h, i - j) : -INFINITY;
+					? score(qh, k + (j * m.n_head_kv + h / group) * d, h, apart(i, j)) : -INFINITY;
 				most = fmax(most, p[j]);
 			}
 			sum = sinks ? exp(sinks[h] - most) : 0;
@@ -129,7 +134,7 @@ static void place(size_t il, const char *norm, double *x, size_t n, size_t heads
 		layer_norm_heads(part(il, norm), x, n, heads);
 	else if (m.rules->heads == HEADS_EACH && has(il, norm))
 		norm_in_place(part(il, norm), x, n * heads, d);
-	if (m.rules->heads == HEADS_TOGETHER)
+	if (m.rules->heads == HEADS_TOGETHER && has(il, norm))
 		norm_in_place(part(il, norm), x, n, heads * d);
 	if (l->rotated)
 		rope(l, x, n, heads, d);

@@ -172,3 +172,11 @@ double *decoded(const int *ids, size_t n, size_t layers)
 	free(answer);
 	return x;
 }
+
+double *encoded(const int *ids, size_t n, size_t layers)
+{
+	double *x = embedded(ids, n);
+
+	run("enc", layers, x, n, NULL, 0);
+	return x;
+}

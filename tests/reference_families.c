@@ -124,6 +124,38 @@ static void gemma3(struct reference *m)
 		m->scale = 1 / sqrt((double)m->n_embd / (double)m->n_head);
 }
 
+/* In models whose rows see both ways, a window of n positions is n / 2 on each side. */
+static void center_windows(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].window)
+			m->layer[il].window = m->layer[il].window / 2 + 1;
+}
+
+static void gemma_embedding(struct reference *m)
+{
+	gemma(m);
+	slide_with_base(m, 6, 10000);
+	center_windows(m);
+}
+
+static void t5encoder(struct reference *m)
+{
+	m->buckets = key_size(m, "attention.relative_buckets_count", 0);
+}
+
+/* Every third layer has no window, from the first on. */
+static void modern_bert(struct reference *m)
+{
+	scale_sliding(m);
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (il % 3) {
+			m->layer[il].window = key_size(m, "attention.sliding_window", 0);
+			m->layer[il].plain_base = key_real(m, "rope.freq_base_swa", 10000);
+		}
+	center_windows(m);
+}
+
 /* The layers from `own` on read the keys and values of the last earlier layer of the same kind (sliding or full). */
 static void share(struct reference *m, size_t own)
 {
@@ -714,6 +746,7 @@ static void smallthinker(struct reference *m)
 	base_of_sliding(m);
 }
 
+#define POST_NORMED .layer_norm = 1, .sees_all = 1, .norms_sums = 1, .last_norm = ""
 #define UNGATED_GELU .ungated = 1, .act = GELU
 
 static void lfm2(struct reference *m)
@@ -759,13 +792,13 @@ static const struct rules families[] = {
 	{ .arch = "qwen25vl", .halves = 1 },
 	{ .arch = "qwen2vl", .halves = 1, .adapt = qwen2vl },
 	{ .arch = "qwen2moe", .halves = 1 },
-	{ .arch = "qwen3", .halves = 1, .heads = HEADS_EACH },
+	{ .arch = "qwen3", .halves = 1, .heads = HEADS_EACH, .ranks = RANKS_LAST },
 	{ .arch = "qwen3vl", .halves = 1, .heads = HEADS_EACH, .adapt = interleaved_sections },
 	{ .arch = "qwen3vlmoe", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = interleaved_sections },
-	{ .arch = "dream", .halves = 1, .diffusion = 1 },
-	{ .arch = "llada", .diffusion = 1 },
-	{ .arch = "llada-moe", .halves = 1, .heads = HEADS_EACH, .diffusion = 1 },
-	{ .arch = "rnd1", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .diffusion = 1 },
+	{ .arch = "dream", .halves = 1, .sees_all = 1 },
+	{ .arch = "llada", .sees_all = 1 },
+	{ .arch = "llada-moe", .halves = 1, .heads = HEADS_EACH, .sees_all = 1 },
+	{ .arch = "rnd1", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .sees_all = 1 },
 	{ .arch = "qwen3moe", .halves = 1, .heads = HEADS_EACH, .normalised = 1 },
 	{ .arch = "grovemoe", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = grovemoe },
 	{ .arch = "gpt-oss", .halves = 1, .norm2 = "post_attention_norm", .act = SWIGLU_OAI, .gate = GATE_CHOSEN,
@@ -904,6 +937,19 @@ static const struct rules families[] = {
 	{ .arch = "smallthinker", .halves = 1, .act = RELU, .gate_key = 1, .normalised = 1, .routes_input = 1,
 	  .adapt = smallthinker },
 	{ .arch = "t5", .unrotated = 1, .act = GELU, .last_norm = "dec.output_norm", .adapt = t5 },
+	{ .arch = "t5encoder", .unrotated = 1, .act = GELU, .last_norm = "enc.output_norm", .adapt = t5encoder },
+	{ .arch = "bert", .unrotated = 1, POST_NORMED, UNGATED_GELU },
+	{ .arch = "nomic-bert", .halves = 1, POST_NORMED },
+	{ .arch = "nomic-bert-moe", .halves = 1, POST_NORMED, UNGATED_GELU },
+	{ .arch = "jina-bert-v2", .unrotated = 1, POST_NORMED, UNGATED_GELU, .heads = HEADS_TOGETHER, .adapt = alibi },
+	{ .arch = "jina-bert-v3", .halves = 1, POST_NORMED, UNGATED_GELU },
+	{ .arch = "modern-bert", .layer_norm = 1, .halves = 1, .sees_all = 1, .act = GELU, .ranks = RANKS_MEAN,
+	  .adapt = modern_bert },
+	{ .arch = "neo-bert", .sees_all = 1, .last_norm = "enc.output_norm" },
+	{ .arch = "eurobert", .halves = 1, .sees_all = 1 },
+	{ .arch = "gemma-embedding", .halves = 1, .sees_all = 1, .act = GELU, .heads = HEADS_EACH, .post_norms = 1,
+	  .adapt = gemma_embedding },
+	{ .arch = "llama-embed" },
 	{ .arch = "xverse" },
 };
 

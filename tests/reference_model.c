@@ -130,6 +130,7 @@ static void read_sizes(struct reference *m)
 	m->n_streams = m->times = 1;
 	m->embedding_scale = m->residual_scale = m->logit_scale = m->attn_out_scale = 1;
 	m->halves = m->rules->halves;
+	m->sees_all = m->rules->sees_all || !key_flag(m, "attention.causal", 1);
 	m->parallel = m->rules->parallel && !n_weights(m, "blk.0.ffn_norm.weight");
 	if (!m->n_layer || m->n_layer > REFERENCE_LAYERS)
 		die("%zu layers", m->n_layer);

@@ -48,7 +48,9 @@ struct rules {
 					 * part: experts read the layer's input, with a norm of their own; or they read
 					 * what the dense part reads, and the sum is divided by √2 */
 	int carries_embedding;          /* a layer adds a multiple of the embedding */
-	int diffusion;                /* rows see the whole text */
+	int sees_all;                   /* rows see the whole text */
+	int norms_sums;                 /* norms are of what a branch was added to */
+	enum { RANKS_FIRST, RANKS_MEAN, RANKS_LAST } ranks;     /* which row a pair of texts is ranked by */
 	int layer_norm_heads;           /* norms of heads subtract the mean; their epsilon is 1e-5 */
 	int plamo2;                     /* PLaMo 2's variant of Mamba */
 	int tiled_heads;                /* value head j of a delta net reads key head j mod (number of key heads) */
@@ -135,6 +137,7 @@ struct reference {
 	double *first_values;           /* the first layer's values, [n][n_embd] */
 	int norms_state;                /* Mamba's time steps, B and C are normed, without weights */
 
+	int sees_all;                   /* rows see the whole text, in windows both ways */
 	size_t encoder_layers;          /* 0: no encoder */
 	size_t buckets;                 /* of the biases of scores by distance */
 	int text_ends, answer_starts;   /* the id that ends the encoder's text; the decoder's first */

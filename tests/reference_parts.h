@@ -3,6 +3,8 @@
 #ifndef REFERENCE_PARTS_H
 #define REFERENCE_PARTS_H
 
+#include <stdint.h>
+
 #include "reference_model.h"
 
 extern struct reference m;
@@ -90,6 +92,14 @@ size_t text_end(const int *ids, size_t n);
 
 /* Returns x of the decoder's rows, [n - text_end(ids, n)][n_embd], after this many of its layers. */
 double *decoded(const int *ids, size_t n, size_t layers);
+
+/* Returns x[n][n_embd] of all rows of an encoder without a decoder, after this many of its layers. */
+double *encoded(const int *ids, size_t n, size_t layers);
+
+/* ---- reference_embed.c ---- */
+
+/* Makes an embedding, or several, of the rows x[n][n_embd] of a text: [*rows][*cols]. Frees x. */
+double *embedding(double *x, size_t n, uint32_t pooling, size_t *rows, size_t *cols);
 
 /* ---- reference.c ---- */
 

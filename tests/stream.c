@@ -2,7 +2,8 @@
  *
  *	stream make [-s N] [-p POS] [IDS]       decimal ids (operands or stdin) to frames of N ids each
  *	stream ids [-g] < stream                a stream's ids as one line of text; -g: only sampled ones
- *	stream rows [-l N] < stream > floats    its logits, row after row, without headers; -l: after N layers (--lens)
+ *	stream rows [-l N] < stream > floats    its logits or embeddings, row after row, without headers; -l: after N
+ *	                                        layers (--lens)
  *	stream options [-s SEED] N < words
  *	        N sequences, each with a frame of random lines of the input as options, in some of which bytes are
  *	        changed, then one of ids
@@ -141,7 +142,7 @@ static struct rows read_rows(size_t last)
 
 	frame_open_in(&in, 0, "stdin");
 	while ((more = frame_next(&in, &f, &w)) == 1) {
-		if (f.kind != FRAME_LOGITS || f.flags != layers)
+		if ((f.kind != FRAME_LOGITS || f.flags != layers) && f.kind != FRAME_EMBEDDINGS)
 			continue;
 		if (r.cols && r.cols != f.cols)
 			cli_die(&c, "rows of %zu and of %u logits", r.cols, (unsigned)f.cols);

@@ -165,13 +165,15 @@ void build_place_kv(struct builder *b, struct op_attention *o, size_t place)
 	const uint64_t sizes[] = { a->n_head_kv, a->dim_k, attend_stored_v(a), (uint64_t)o->recent };
 	size_t *bytes = o->recent ? p->recent_bytes : p->extent_bytes;
 
-	b->window = size_max(b->window, layer_window(b->layer));
+	if (o->recent)
+		b->window = size_max(b->window, layer_window(b->layer));
 	if (build_failed(b) || !build_present(b))
 		return;
 	p->layout = hash_data(sizes, sizeof sizes, p->layout);
 	shape_add_heads(p->heads[o->recent != 0], (struct segment_heads){ (uint32_t)a->n_head_kv, (uint32_t)a->dim_k,
 		(uint32_t)attend_stored_v(a) });
-	p->window = size_max(p->window, layer_window(b->layer));
+	if (o->recent)
+		p->window = size_max(p->window, layer_window(b->layer));
 	for (int type = 0; type < KV_TYPES; type++) {
 		o->offset[type] = bytes[type];
 		bytes[type] += a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a));
@@ -180,7 +182,7 @@ void build_place_kv(struct builder *b, struct op_attention *o, size_t place)
 }
 
 /* Sets the offset in the segment: the layer's own, or that of the K and V that it reads. All layers of the encoder use
- * the same space, one after the other. */
+ * the same space, one after the other; so do those of a model that makes embeddings, where that is possible. */
 static void set_offset(struct builder *b, struct op_attention *o)
 {
 	size_t n_layer = b->model->n_layer, place = b->il;
@@ -189,9 +191,11 @@ static void set_offset(struct builder *b, struct op_attention *o)
 		place = n_layer + b->il;
 	else if (o->sight == SIGHT_ENCODER)
 		place = 2 * n_layer;
+	else if (b->one_place)
+		place = 0;
 	else if (b->layer->kv)
 		place = (size_t)(b->layer->kv - b->model->layer);
-	if (o->k.value && (o->sight != SIGHT_ENCODER || !b->il))
+	if (o->k.value && (!(o->sight == SIGHT_ENCODER || b->one_place) || !b->il))
 		build_place_kv(b, o, place);
 	if (!build_failed(b))
 		memcpy(o->offset, b->kv_offsets[place].at, sizeof o->offset);
@@ -216,8 +220,8 @@ struct op_attention build_attention_of(struct builder *b, struct qkv x)
 			.slope = l->slope, .bias = b->sight == SIGHT_CROSS ? NULL : b->biases,
 			.cap = b->model->attn_cap },
 		.pairs = b->model->pairs, .rope = l->rope ? build_rope(b, l->rope, 1) : NULL,
-		.temperature = l->temperature, .rope_at = l->rope_at, .recent = layer_window(l) > 0,
-		.sight = b->sight,
+		.temperature = l->temperature, .rope_at = l->rope_at, .sight = b->sight,
+		.recent = layer_window(l) > 0 && !b->plan->setup.embeds,
 	};
 
 	o.q = rows_of(x.q);

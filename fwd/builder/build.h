@@ -196,6 +196,13 @@ void build_encoder(struct builder *b);
 /* The embedding, from ids to b->x. */
 void build_embed(struct builder *b);
 
+/* ---- embeddings ---- */
+
+/* The head of a plan that makes embeddings. build_ignore_heads(): in a plan that makes logits, the tensors of that head
+ * are ignored. */
+void build_pooled(struct builder *b);
+void build_ignore_heads(struct builder *b);
+
 /* ---- attention ---- */
 
 /* Room for q, k and v side by side. */

@@ -1,5 +1,6 @@
 /* The functions that all of the builder uses: ops are appended, tensors found and checked. */
 #include "build.h"
+#include "fwd/model/layers.h"
 #include "lib/base/hash.h"
 
 #include <stdio.h>
@@ -112,6 +113,13 @@ void build_unfold(struct builder *b, const char *name, size_t n, size_t rows, si
 int build_has(const struct builder *b, const char *name)
 {
 	return model_has(b->model, build_name(b, name, "weight").s);
+}
+
+size_t build_n_rows(const struct builder *b, const char *name)
+{
+	const struct gguf_tensor *t = gguf_tensor(b->model->gguf, build_name(b, name, "weight").s);
+
+	return t && t->dim[1] <= FF_MAX ? (size_t)t->dim[1] : 1;
 }
 
 void build_ignore(struct builder *b, const char *const *names, const char *suffix)
@@ -282,7 +290,8 @@ static void add_product(struct builder *b, struct op_product *o, const char *nam
 	o->lora[o->n] = factors(b, o, name, rows);
 	if (build_failed(b))
 		return;
-	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
+	o->kind[o->n] = b->plan->setup.embeds ? ACTS_F32
+		: b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
 	o->x->wants[o->kind[o->n]] = 1;
 	if (y)
 		o->y[o->n] = rows_of(y);
@@ -366,7 +375,7 @@ int build_products(struct builder *b, const char *name, const struct op_product 
 		return number;
 	op->weights = n_matrices(o) > 1 ? all_matrices(b, o) : ((const struct op_product *)op->bound)->w;
 	op->n_weights = op->weights ? o->n : 0;
-	op->scratch = b->plan->setup.kernels->product_scratch(o->x->k);
+	op->scratch = product_scratch(b->plan->setup.kernels, o);
 	if (!o->routing)
 		build_output(b, number, 0, "", o->y[0].value, adjacent(o));
 	build_lora(b, o);

@@ -38,6 +38,7 @@ struct builder {
 	size_t routed;                  /* the layer in which rows were last routed to adapters */
 	struct grouped absent_groups[GROUPINGS];        /* in place of the plan's, for layers of other plans */
 	int elsewhere;                  /* a set of enum kept: what layers of other plans keep in their states */
+	int one_place;                  /* the K and V of all layers share one place in the segment */
 	size_t window;                  /* largest window of any layer with K and V, in positions */
 	struct kv_offset {
 		size_t at[KV_TYPES];
@@ -56,6 +57,9 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
 /* Whether the file has NAME.weight in this layer. (Biases are used if the file has them, unless the family
  * ignores them.) */
 int build_has(const struct builder *b, const char *name);
+
+/* The rows of NAME.weight, where no key says how many; 1 if the file lacks it or has too many. */
+size_t build_n_rows(const struct builder *b, const char *name);
 
 /* The one element of NAME.weight; 0 after a failure. */
 float build_number(struct builder *b, const char *name);

@@ -34,7 +34,7 @@ void build_biases(struct builder *b)
 	for (size_t i = 0; rows && to && i < heads * ATTEND_BIASES; i++) {
 		long d = (long)(i % ATTEND_BIASES) - ATTEND_BIASES / 2;
 
-		to[i] = rows[bucket(buckets, b->sight == SIGHT_ENCODER, d) * heads + i / ATTEND_BIASES];
+		to[i] = rows[bucket(buckets, b->sight != SIGHT_ANSWER, d) * heads + i / ATTEND_BIASES];
 	}
 }
 

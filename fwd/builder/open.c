@@ -1,12 +1,15 @@
 /* Opens a plan: records the ops of all layers, and gives memory to those of its own. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/hash.h"
 #include "lib/base/size.h"
 #include "fwd/plan/split.h"
 #include "fwd/model/diffusion.h"
+#include "fwd/model/embedder.h"
 #include "fwd/model/encoder.h"
+#include "compressed.h"
 #include "per_layer.h"
 
 static int no_room(const struct plan *p, struct why *w)
@@ -29,7 +32,7 @@ static int open_texts(struct plan *p, struct why *w)
 	const struct encoder *e = encoder_of(p->model);
 	struct text_buffers *d = &p->texts;
 
-	if (!e->n_layer && !diffusion_of(p->model)->on)
+	if (!e->n_layer && !plan_takes_whole_texts(p))
 		return 0;
 	if (e->n_layer && size_max(e->start, e->end) >= p->model->n_vocab)
 		return why(w, "the decoder's first id, %zu, or a text's last, %zu, is outside the vocabulary of %zu",
@@ -42,6 +45,21 @@ static int open_texts(struct plan *p, struct why *w)
 
 /* ---- ops ---- */
 
+/* Adds the embedding of the type of a text's tokens; all of a text are of the first. */
+static void add_type(struct builder *b)
+{
+	size_t types = embedder_of(b->model)->types, n = b->x->n;
+	struct op_rows o = { .branch = build_constant(b, n, 0), .scale = 1 };
+	struct value *sum = build_part(b, b->x, 0, n);
+	const float *rows;
+
+	if (!types || !(rows = build_table(b, "token_types", "weight", types, n)) || !o.branch.at)
+		return;
+	memcpy(o.branch.at, rows, n * sizeof *rows);
+	o.x = rows_of(sum);
+	b->x = build_rows(b, "token_types", o, sum, sum);
+}
+
 /* Norms the embedding, in place, if the model does. */
 static void norm_embedding(struct builder *b)
 {
@@ -50,7 +68,8 @@ static void norm_embedding(struct builder *b)
 
 	if (m->embedding_normed)
 		o.norm = (struct norm){ .kind = m->norm, .eps = m->eps };
-	else if (build_has(b, "token_embd_norm") && !m->family->final_norm)
+	else if (build_has(b, "token_embd_norm")
+	    && !(m->family->final_norm && !strcmp(m->family->final_norm, "token_embd_norm")))
 		o.norm = build_norm_of(b, "token_embd_norm", m->n_embd);
 	if (o.norm.kind != NORM_NONE)
 		b->x = build_rows(b, "token_embd_norm", o, b->x, build_part(b, b->x, 0, b->x->n));
@@ -73,6 +92,7 @@ void build_embed(struct builder *b)
 	}
 	build_output(b, build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", b->x, m->n_embd);
 	build_lora_of_embedding(b, e.scale);
+	add_type(b);
 	norm_embedding(b);
 	if (m->embedding_carried)
 		b->carried = build_copy(b, "embed_carried", b->x);
@@ -92,6 +112,7 @@ static void build_head(struct builder *b)
 
 	build_add_logits(b, &o, build_has(b, "output") ? "output" : "token_embd", m->n_vocab);
 	build_products(b, "output", &o);
+	build_ignore_heads(b);
 	if (logits.scale < 1 || logits.scale > 1 || logits.cap > 0 || logits.to)
 		build_append(b, &op_logits, NULL, &logits, sizeof logits);
 }
@@ -175,6 +196,8 @@ static void read_results(struct builder *b)
 		graph_read(&b->graph, &p->lens[il], n, il + 1 < b->model->n_layer);
 	if (p->setup.last == b->model->n_layer)
 		graph_read(&b->graph, &p->x, n, 0);
+	if (p->setup.embeds)
+		graph_read(&b->graph, &p->embedding, p->n_embedding, 0);
 }
 
 /* Records the ops of the whole model. */
@@ -197,7 +220,8 @@ static void build_all(struct builder *b)
 	p->x = rows_of(b->x);
 	/* The head may run several times, over some of the rows each time, so it is set apart. */
 	p->n_body = (size_t)cut_here(b).ops;
-	build_head(b);
+	(p->setup.embeds ? build_pooled : build_head)(b);
+	p->n_pooled = p->n_pooled ? p->n_pooled : p->n_ops;
 	pass_on(b, &first, p->setup.first, &p->in);
 	pass_on(b, &last, p->setup.last, &p->out);
 	read_results(b);
@@ -228,12 +252,24 @@ static void follow_model(struct builder *b)
 		at_least(&p->row_bytes, 1);
 }
 
+/* Whether the K and V of all layers have the same sizes, and are read in their layer alone. */
+static int have_equal_heads(struct model *m)
+{
+	for (const struct layer *l = m->layer; l < m->layer + m->n_layer; l++)
+		if (!l->attends || l->kv || l->latent || l->sparse || l->ratio || l->n_head_kv != m->layer->n_head_kv
+		    || l->dim_k != m->layer->dim_k || l->dim_v != m->layer->dim_v)
+			return 0;
+	return !encoder_of(m)->n_layer && !compressed_of(m)->rank_q;
+}
+
 static int record(struct plan *p, struct why *w)
 {
 	static const struct stream_kind single = { .open = NULL };
-	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER, .stack = "",
+	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER,
+		.stack = p->model->family->stack ? p->model->family->stack : "",
 		.streams = p->model->family->streams ? p->model->family->streams : &single,
-		.sight = diffusion_of(p->model)->on ? SIGHT_ALL : SIGHT_PAST };
+		.sight = diffusion_of(p->model)->on || embedder_of(p->model)->whole ? SIGHT_ALL : SIGHT_PAST,
+		.one_place = p->setup.embeds && have_equal_heads(p->model) };
 	int status;
 
 	graph_open(&b.graph, p, w);
@@ -267,9 +303,9 @@ static int open_scratch(struct plan *p, struct why *w)
 }
 
 /* The most rows that a batch may have. */
-static size_t most_rows(const struct model *m)
+static size_t most_rows(const struct model *m, const struct plan_setup *setup)
 {
-	for (size_t il = 0; il < m->n_layer; il++)
+	for (size_t il = 0; il < m->n_layer && !setup->embeds; il++)
 		if (layer_window(&m->layer[il]))
 			return SEGMENT_BATCH;
 	return SIZE_MAX;
@@ -285,7 +321,7 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
 	}
 	p->model = m;
 	p->setup = *setup;
-	p->setup.batch = size_min(setup->batch, most_rows(m));
+	p->setup.batch = size_min(setup->batch, most_rows(m, setup));
 	p->step.k = setup->kernels;
 	p->step.one_stream = system_has(SYSTEM_ONE_STREAM);
 	p->step.threads = pool_threads(setup->pool);

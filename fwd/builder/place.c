@@ -134,12 +134,14 @@ static void select_for(struct chosen_ops *c, int to)
 static void take_ops(struct chosen_ops *c)
 {
 	struct plan *p = c->g->plan;
-	size_t encoder = p->n_encoder, body = p->n_body;
+	size_t encoder = p->n_encoder, body = p->n_body, pooled = p->n_pooled;
 
 	c->link = c->g->link;
 	for (size_t i = 0; i <= p->n_ops; i++) {
 		if (i == encoder)
 			p->n_encoder = c->n;
+		if (i == pooled)
+			p->n_pooled = c->n;
 		if (i < body)
 			select_for(c, (int)i + 1);
 		else if (i == body) {

@@ -7,11 +7,11 @@
 extern const struct family families_llama[], families_gemma[], families_gpt2[], families_mixtures[],
 	families_deepseek[], families_recurrent[], families_rwkv[],
 	families_loops[], families_grok[], families_minimax01[], families_deepseek4[],
-	families_t5[], families_diffusion[];
+	families_t5[], families_diffusion[], families_bert[];
 
 static const struct family *const tables[] = { families_llama, families_gemma, families_gpt2, families_mixtures,
 	families_deepseek, families_recurrent, families_rwkv, families_loops, families_grok,
-	families_minimax01, families_deepseek4, families_t5, families_diffusion };
+	families_minimax01, families_deepseek4, families_t5, families_diffusion, families_bert };
 
 const struct family *family_each(size_t i)
 {
@@ -37,9 +37,6 @@ const char *family_other(const char *name, size_t n)
 	static const struct {
 		const char *kind, *names[16];
 	} others[] = {
-		{ "an embedding model, which generates no text", { "bert", "nomic-bert", "nomic-bert-moe", "neo-bert",
-			"jina-bert-v2", "jina-bert-v3", "modern-bert", "eurobert", "gemma-embedding", "llama-embed",
-			"t5encoder" } },
 		{ "an image or video model", { "flux", "sd1", "sdxl", "sd3", "aura", "hidream", "cosmos", "ltxv",
 			"hyvid", "wan", "lumina2", "qwen_image" } },
 		{ "the part of a model that reads images or sound", { "clip", "mmproj" } },

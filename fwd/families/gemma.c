@@ -48,6 +48,16 @@ static int gemma3(struct model *m, struct why *w)
 	return slide(m, 6, w) < 0 ? -1 : layers_rot_of_first(m, w);
 }
 
+/* EmbeddingGemma (2025): Gemma 3 whose rows see both ways. */
+static int gemma_embedding(struct model *m, struct why *w)
+{
+	gemma(m, w);
+	if (slide(m, 6, w) < 0)
+		return -1;
+	layers_center_windows(m);
+	return 0;
+}
+
 /* Head sizes of the sliding layers. The last `shared` layers have no K and V: the sliding ones read those of layer own
  * - 2, the full ones those of layer own - 1. */
 static int share(struct model *m, size_t shared, struct why *w)
@@ -156,6 +166,8 @@ const struct family families_gemma[] = {
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1 } },
 	{ .arch = "gemma3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3, .window = NO_WINDOW,
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1, .heads = HEADS_NORMED } },
+	{ .arch = "gemma-embedding", .norm = NORM_RMS, .headless = 1, .sees_all = 1, .pairs = ROPE_HALVES, .n_dense = 2,
+	  .read = gemma_embedding, .decoder = { .f = UNARY_GELU, .post_norms = 1, .heads = HEADS_NORMED } },
 	{ .arch = "gemma3n", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3n, .streams = &altup_streams,
 	  .layer = gemma3n_layer },
 	{ .arch = "gemma4", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma4, .layer = gemma4_layer,

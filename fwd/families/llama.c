@@ -346,13 +346,15 @@ static int apertus(struct model *m, struct why *w)
 const struct family families_llama[] = {
 	/* Touvron et al. 2023; Llama 3, Mistral, SmolLM2, Mixtral, ... */
 	{ .arch = "llama", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
+	{ .arch = "llama-embed", .norm = NORM_RMS, .headless = 1, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "qwen", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen },
 	{ .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "qwen2vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = sections,
 	  .epsilon = EPSILON_NONE, .unused = { "output.bias" } },
 	/* the text part of Qwen2.5-VL in files of Ollama's converter */
 	{ .arch = "qwen25vl", .norm = NORM_RMS, .pairs = ROPE_HALVES },
-	{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
+	{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .ranks = RANKS_LAST,
+	  .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "qwen3vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen3vl,
 	  .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "qwen3vlmoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen3vl,

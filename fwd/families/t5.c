@@ -3,6 +3,7 @@
 
 #include "fwd/builder/builder.h"
 #include "fwd/model/encoder.h"
+#include "fwd/model/keys.h"
 
 /* Queries are not divided by the root of their size; the initialisation allows for that. If the output matrix is the
  * embedding, logits are divided by the root of n_embd, which llama.cpp leaves out. The context holds the text and the
@@ -17,6 +18,14 @@ static int t5(struct model *m, struct why *w)
 	if (!model_has(m, "output.weight"))
 		m->logit_scale = 1 / sqrtf((float)m->n_embd);
 	return 0;
+}
+
+/* The encoder alone. */
+static int t5encoder(struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].scale = 1;
+	return key_required(m, "attention.relative_buckets_count", 4, BUCKETS_MAX, &encoder_of(m)->buckets, w);
 }
 
 static void t5_layer(struct builder *b, size_t il)
@@ -38,5 +47,7 @@ static void t5_layer(struct builder *b, size_t il)
 const struct family families_t5[] = {
 	{ .arch = "t5", .norm = NORM_RMS, .unrotated = 1, .final_norm = "dec.output_norm", .read = t5,
 	  .layer = t5_layer },
+	{ .arch = "t5encoder", .norm = NORM_RMS, .headless = 1, .sees_all = 1, .unrotated = 1, .stack = "enc.",
+	  .final_norm = "enc.output_norm", .read = t5encoder, .layer = t5_layer },
 	{ .arch = NULL },
 };

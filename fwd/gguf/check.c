@@ -125,6 +125,8 @@ static void check_plan(struct finder *f, struct model *m)
 	struct engine e;
 	struct why w;
 
+	setup.embeds = engine_embeds(m);
+	setup.pooling = -1;
 	if (engine_open(&e, m, &setup, &w) == 0)
 		engine_close(&e);
 	else if (!m->unsure)

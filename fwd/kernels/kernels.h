@@ -99,12 +99,13 @@ struct attend {
 	size_t pos;                     /* of row 0; row i is at pos + i; all positions it sees are stored */
 
 	/* What some families add; 0 or NULL: nothing. */
-	size_t window;                  /* position p sees window positions: itself and those just before it */
+	size_t window;                  /* position p sees window positions: itself and those just before it; with
+					 * `end`, those just after it, too, as many */
 	size_t chunk;                   /* position p sees those of its own chunk: p / chunk */
 	float cap;                      /* score = cap · tanh(score / cap), after scale */
 	size_t first;                   /* no earlier position is seen; K and V there need not be stored */
 	size_t end;                     /* each row sees the positions before this one; 0: up to its own */
-	const float *slope;             /* [n_head]: score += slope · (j − p) for a key at j (ALiBi), after cap */
+	const float *slope;             /* [n_head]: score −= slope · |j − p| for a key at j (ALiBi), after cap */
 	const float *bias;              /* [n_head][ATTEND_BIASES]: score += bias by distance, after slope */
 	const float *sink;              /* [n_head]: the score of one more key, whose value is zero */
 	int v_in_k;                     /* the value is the first dim_v elements of the key; V is not stored */
@@ -128,7 +129,9 @@ static inline size_t attend_from(const struct attend *a, size_t p)
 /* The position after the last that position p sees. */
 static inline size_t attend_end(const struct attend *a, size_t p)
 {
-	return a->end ? a->end : p + 1;
+	size_t after = !a->end ? p + 1 : a->window ? p + a->window : a->end;
+
+	return a->end && a->end < after ? a->end : after;
 }
 
 /* How many positions at the start of the block at `first` are seen by no row, whatever the windows. */

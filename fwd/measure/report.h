@@ -23,7 +23,7 @@ void report_answered(struct report *r);
 /* Prints what was loaded, and how it is run. */
 void report_loaded(const struct report *r, const struct plan *p, const struct segment *s);
 
-/* Prints how many tokens were evaluated, and how fast. answers: "tokens" or "logits". */
+/* Prints how many tokens were evaluated, and how fast. answers: "tokens", "logits" or "embeddings". */
 void report_done(const struct report *r, const char *answers);
 
 #endif

@@ -52,6 +52,10 @@ enum predicts { PREDICTS_NOT, PREDICTS_BY_KEY, PREDICTS_BY_NAME };
 /* Whether there is a table of learned positions: always, or if the file has one. */
 enum positions { POSITIONS_NONE, POSITIONS_LEARNED, POSITIONS_OPTIONAL };
 
+/* Whether the family ranks pairs of texts, and by which row: the first, through tanh; the mean, through GELU; or the
+ * last, whose scores become probabilities. Files may lack the head. */
+enum rank_head { RANKS_NOT, RANKS_FIRST, RANKS_MEAN, RANKS_LAST };
+
 /* The epsilon of norms. OPTIONAL: 0 if the file has none. NONE: 0, whatever the file says, as in llama.cpp. EITHER: if
  * the file has none for RMS norms, the one for layer norms. */
 enum epsilons { EPSILON_REQUIRED, EPSILON_OPTIONAL, EPSILON_NONE, EPSILON_EITHER };
@@ -81,8 +85,13 @@ struct family {
 	enum epsilons epsilon;
 	const struct mixer *mixer;      /* of layers without KV heads; NULL: every layer must have KV heads */
 	int diffusion;                  /* predicts mask tokens; each row sees its whole sequence */
+	int headless;                   /* makes embeddings, no logits */
+	int sees_all;                   /* each row sees its whole text, whatever attention.causal says */
+	enum rank_head ranks;
+	size_t n_dense;                 /* products after pooling that files may have */
+	const char *stack;              /* prefix of the names of the layers' tensors; NULL: none */
 	int partial;                    /* layers may lack a mixer or a feed-forward part */
-	const char *final_norm;         /* NULL: output_norm */
+	const char *final_norm;         /* NULL: output_norm; "": none */
 	int embeds_output;              /* a file without token_embd uses output in its place */
 	const struct stream_kind *streams;      /* NULL: one residual stream (builder.h) */
 	const char *attn_output;        /* what files call it; NULL: attn_output */

@@ -295,6 +295,13 @@ int layers_slide_late(struct model *m, size_t period, struct why *w)
 	return slide(m, period, 1, w);
 }
 
+void layers_center_windows(struct model *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].window)
+			m->layer[il].window = m->layer[il].window / 2 + 1;
+}
+
 int layers_temper(struct model *m, size_t length, struct why *w)
 {
 	float scale = 0;

@@ -24,6 +24,10 @@ int layers_slide(struct model *m, size_t period, struct why *w);
 /* The same, but with a period layer il has the window unless il mod p = 0. */
 int layers_slide_late(struct model *m, size_t period, struct why *w);
 
+/* For models whose rows see both ways: halves the windows on each side, so that a window of n positions shows n / 2
+ * before a row and n / 2 after it. */
+void layers_center_windows(struct model *m);
+
 /* llama.cpp's base where a file has no rope.freq_base_swa; some families take rope.freq_base instead. */
 #define SLIDING_BASE 10000
 

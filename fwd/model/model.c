@@ -12,6 +12,7 @@
 #include "lib/stream/frame.h"
 #include "lib/vocab/vocab.h"
 #include "diffusion.h"
+#include "embedder.h"
 #include "expected.h"
 #include "family.h"
 #include "layers.h"
@@ -49,18 +50,6 @@ static int read_architecture(struct model *m, struct why *w)
 	if (!m->family || s.n != strlen(m->arch))
 		return unsupported("general.architecture", s, w);
 	return 0;
-}
-
-static int check_causal(struct model *m, struct why *w)
-{
-	int causal = 1;
-
-	if (gguf_bool(m->gguf, key_name(m, "attention.causal").s, &causal, w) < 0)
-		return -1;
-	if (causal || m->family->diffusion)
-		return 0;
-	why(w, "%s: false: not a generative model", key_name(m, "attention.causal").s);
-	return why_tell(m->faults, w);
 }
 
 /* A size that can be told from the tensors, too. In a survey, that replaces a faulty key. */
@@ -285,8 +274,8 @@ static int read_steps(struct model *m, reader *const *step, int each_needs_last,
  * failed. */
 static int read_all(struct model *m, struct why *w)
 {
-	static reader *const architecture[] = { read_architecture, check_causal, read_sizes, layers_read,
-		keys_note_unused, read_epsilon, NULL };
+	static reader *const architecture[] = { read_architecture, read_sizes, layers_read,
+		embedder_read, keys_note_unused, read_epsilon, NULL };
 	static reader *const vocabulary[] = { read_vocabulary, diffusion_read, check_others, check_vocabulary,
 		check_set, NULL };
 	int failed;

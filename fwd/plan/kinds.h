@@ -23,7 +23,8 @@ struct op_angles {
 
 /* What happens to a row between two products, in one pass over the row. Steps in this order, each only if it is set:
  *   branch = norm(branch);  x += scale · branch;  x *= x_scale;  out = f(in);  out = norm(out);  packed = out. */
-enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP, ROW_SPARSE, ROW_TANH, ROW_GATES };
+enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP, ROW_SPARSE, ROW_TANH, ROW_SOFTMAX,
+	ROW_GATES };
 
 struct op_rows {
 	size_t n;                       /* elements of out */
@@ -34,7 +35,7 @@ struct op_rows {
 	enum row_function f;
 	float most;                     /* CLAMP: to [-most, most]; SPARSE: standard deviations, see sparsify() */
 	struct buffer in, out;          /* GLU: in is the gate's n elements, then up's, unless `up` is set. SAME without
-					 * the other steps, CLAMP, SPARSE and TANH work in place */
+					 * the other steps, CLAMP, SPARSE, TANH and SOFTMAX work in place */
 	struct buffer up;               /* GLU: up's n elements, if they are elsewhere; GATES: the n elements */
 	size_t gates;                   /* GATES: number of gates in `in`; each applies to an equal part of the row */
 	struct glu_limit limit;         /* GLU */
@@ -62,7 +63,8 @@ struct op_product {
 	const float *bias[PRODUCTS_MAX];        /* [w.rows] or NULL; of experts [n][w.rows] */
 	const struct routing *routing;  /* w has the matrices of all experts, one after the other; or NULL */
 	size_t heads, step;             /* w has a matrix for each head; results are `step` apart; 0: one matrix */
-	enum acts_kind kind[PRODUCTS_MAX];
+	enum acts_kind kind[PRODUCTS_MAX];      /* ACTS_F32 with quantised weights: they are widened to floats, so that
+					 * the only rounding is that of the sums */
 	struct buffer y[PRODUCTS_MAX];  /* y.at NULL: the step's logits */
 	const size_t *adapter;          /* [n]: the product is left out of steps none of whose runs has this adapter;
 					 * NULL: never */
@@ -90,6 +92,7 @@ struct op_lora {
 
 /* Scratch bytes of each thread. */
 size_t lora_scratch(const struct op_lora *o, const struct kernels *k, size_t batch);
+size_t product_scratch(const struct kernels *k, const struct op_product *o);
 
 /* Attention takes four ops. prepare: norms and rotates q and k. store: writes K and V to the segment. attend: computes
  * the heads' results. join: combines partial results, if threads shared the blocks of one context. */
@@ -211,6 +214,12 @@ struct op_copy {
 	} copy[COPIES_MAX];
 };
 
+/* Row i of out = the mean of the wanted rows of run i. */
+struct op_mean {
+	size_t n;
+	struct buffer in, out;
+};
+
 /* Scales the step's logits, then caps them by cap · tanh(x / cap). cap 0: not capped. */
 struct op_logits {
 	size_t n;                       /* logits of a row */
@@ -221,7 +230,7 @@ struct op_logits {
 extern const struct op_kind op_embed, op_angles, op_rows, op_product, op_lora;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
 extern const struct op_kind op_compress, op_keep_group, op_index, op_choose, op_attend_groups;
-extern const struct op_kind op_head_rows, op_copy;
+extern const struct op_kind op_head_rows, op_copy, op_mean;
 
 /* ---- mixtures of experts ---- */
 

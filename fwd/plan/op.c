@@ -30,7 +30,7 @@ struct batch_row step_row(const struct op *op, const struct step *s, size_t i)
 		r = low + (high - low) / 2;
 		*((op->wanted ? r->first_wanted : r->first) <= i ? &low : &high) = r;
 	}
-	row = op->wanted ? low->first + low->n - low->wanted + i - low->first_wanted : i;
+	row = op->wanted ? low->first + low->n - low->after - low->wanted + i - low->first_wanted : i;
 	return (struct batch_row){ .run = low, .row = row, .pos = low->pos + row - low->first };
 }
 

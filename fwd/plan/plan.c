@@ -192,7 +192,12 @@ static void begin(struct plan *p, const struct run *r)
 	segment_begin(r->state, r->pos, r->n);
 }
 
-/* Evaluates the rows of these ids: from each state's `next` on or, of a diffusion model, all. */
+int plan_takes_whole_texts(const struct plan *p)
+{
+	return p->setup.embeds || diffusion_of(p->model)->on;
+}
+
+/* Evaluates the rows of these ids: from each state's `next` on or, of whole texts, all. */
 static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
 {
 	int status;
@@ -200,7 +205,7 @@ static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, s
 	set_runs(&p->step, p->runs, run, n_runs);
 	p->step.ids = ids;
 	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
-		r->pos = diffusion_of(p->model)->on ? 0 : r->state->next;
+		r->pos = plan_takes_whole_texts(p) ? 0 : r->state->next;
 		begin(p, r);
 	}
 	status = run_ops(p, p->n_encoder, p->n_body);
@@ -320,7 +325,7 @@ int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t 
 			return -1;
 		segment_write_ids(r->state, r->state->next, id, r->n);
 	}
-	if (diffusion_of(p->model)->on)
+	if (plan_takes_whole_texts(p))
 		return evaluate_whole(p, run, n_runs);
 	return (p->n_encoder ? decode : evaluate)(p, ids, run, n_runs);
 }
@@ -335,6 +340,25 @@ void plan_logits(struct plan *p, size_t row, size_t n, float *logits)
 	s->logits = logits;
 	while (op < end)
 		op = run_op(p, op, end);
+}
+
+void plan_embed(struct plan *p)
+{
+	struct step *s = &p->step;
+	struct op *op = p->op + p->n_body, *end = p->op + p->n_ops, *pooled = p->op + p->n_pooled;
+
+	s->first = 0;
+	s->n = rows_of(s, 1);
+	while (op < pooled)
+		op = run_op(p, op, pooled);
+	s->n = s->n_runs;
+	while (op < end)
+		op = run_op(p, op, end);
+}
+
+const float *plan_embedding(const struct plan *p, size_t i)
+{
+	return buffer_row(&p->embedding, i);
 }
 
 void plan_lens(struct plan *p, size_t layers)

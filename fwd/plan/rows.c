@@ -15,7 +15,8 @@ struct division {
 /* Whether an element of the result depends on no other element of its row. */
 static int by_element(const struct op_rows *o)
 {
-	return !o->norm.kind && !(o->branch.at && o->branch_norm.kind) && o->f != ROW_GATES && o->f != ROW_SPARSE;
+	return !o->norm.kind && !(o->branch.at && o->branch_norm.kind) && o->f != ROW_GATES && o->f != ROW_SPARSE
+		&& o->f != ROW_SOFTMAX;
 }
 
 /* Rows are divided into parts only if there are too few for the threads, as when one token is decoded. */
@@ -145,6 +146,8 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 			k->sparsify(out, o->most, n);
 		else if (o->f == ROW_TANH)
 			k->cap(out, 1, n);
+		else if (o->f == ROW_SOFTMAX)
+			op_softmax(out, n);
 		if (o->norm.kind && !o->norm_first)
 			norm_row(o, k, o->f == ROW_SAME ? in : out, out);
 	}

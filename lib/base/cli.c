@@ -134,7 +134,12 @@ static _Noreturn void list_options(const struct cli *c)
 			continue;
 		if (cli_row_has_letter(o))
 			out_print("-%c", o->letter);
-		out_print("\t%s%s\t%s\t", o->name ? "--" : "", o->name ? o->name : "", o->arg ? o->arg : "");
+		out_print("\t%s%s\t", o->name ? "--" : "", o->name ? o->name : "");
+		if (o->arg && *o->arg == '[')
+			out_bytes(o->arg + 1, strcspn(o->arg + 1, "]"));
+		else
+			out_text(o->arg ? o->arg : "");
+		out_char('\t');
 		out_bytes(o->help, strcspn(o->help, "\n"));
 		out_char('\n');
 	}
@@ -208,6 +213,32 @@ static _Noreturn void unknown(const struct cli *c, const char *s, size_t n)
 	cli_usage(c, "unknown option --%s (try --help)", s);
 }
 
+/* The length of the next of the choices "a|b|c", or "[a|b|c]" of an option whose value may be left out; *s moves to it.
+ * 0: there are no more. */
+static size_t next_choice(const char **s)
+{
+	*s += **s == '[' || **s == '|';
+	return strcspn(*s, "|]");
+}
+
+/* The index of a word among the choices; -1: it is none. */
+static int choice_of(const char *choices, const char *word)
+{
+	size_t n;
+	int i = 0;
+
+	for (const char *s = choices; (n = next_choice(&s)); s += n, i++)
+		if (strlen(word) == n && !memcmp(s, word, n))
+			return i;
+	return -1;
+}
+
+/* Whether the option, which is the word before c->at, has no value there. */
+static int is_bare(const struct cli *c, const struct opt *o)
+{
+	return *o->arg == '[' && (c->at >= c->argc || choice_of(o->arg, c->argv[c->at]) < 0);
+}
+
 static const struct opt *long_option(struct cli *c, const char *word)
 {
 	const char *equals = strchr(word, '=');
@@ -229,9 +260,12 @@ static const struct opt *long_option(struct cli *c, const char *word)
 	}
 	if (!o->arg && equals)
 		cli_usage(c, "--%s takes no argument", o->name);
-	if (o->arg && !equals && c->at >= c->argc)
+	c->value = NULL;
+	if (!o->arg || (!equals && is_bare(c, o)))
+		return o;
+	if (!equals && c->at >= c->argc)
 		cli_usage(c, "%s needs an argument: %s", cli_row_spell(o).s, o->arg);
-	c->value = !o->arg ? NULL : equals ? equals + 1 : c->argv[c->at++];
+	c->value = equals ? equals + 1 : c->argv[c->at++];
 	return o;
 }
 
@@ -381,25 +415,19 @@ static struct words in_words(const char *choices)
 	struct words words = { "" };
 	size_t at = 0, n;
 
-	for (const char *s = choices; *s; s += n + (s[n] == '|')) {
-		n = strcspn(s, "|");
+	for (const char *s = choices; (n = next_choice(&s)); s += n)
 		at += (size_t)snprintf(words.s + at, sizeof words.s - at, "%s%.*s",
-			s == choices ? "" : s[n] ? ", " : " or ", (int)n, s);
-	}
+			!at ? "" : s[n] == '|' ? ", " : " or ", (int)n, s);
 	return words;
 }
 
 int cli_choice(const struct cli *c, const struct opt *o)
 {
-	size_t n;
-	int i = 0;
+	int i = choice_of(o->arg, c->value);
 
-	for (const char *s = o->arg; *s; s += n + (s[n] == '|'), i++) {
-		n = strcspn(s, "|");
-		if (strlen(c->value) == n && !memcmp(s, c->value, n))
-			return i;
-	}
-	cli_usage(c, "%s: \"%s\" is not %s", cli_row_spell(o).s, c->value, in_words(o->arg).s);
+	if (i < 0)
+		cli_usage(c, "%s: \"%s\" is not %s", cli_row_spell(o).s, c->value, in_words(o->arg).s);
+	return i;
 }
 
 const char *cli_word(const struct cli *c, const struct opt *o)

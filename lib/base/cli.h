@@ -43,7 +43,9 @@ struct opt {
 	 * main to switch on. */
 	int letter;
 	const char *name;       /* the long form without its dashes */
-	const char *arg;        /* its argument in --help: a name, or the choices "a|b|c"; NULL for a flag */
+	/* Its argument in --help: a name, or the choices "a|b|c"; NULL for a flag. "[a|b|c]", for an option without a
+	 * short form: it may be left out; the next word is the value if it is one of the choices. */
+	const char *arg;
 	const char *help;       /* one line; each "\n" starts another, which is indented */
 };
 
@@ -109,8 +111,8 @@ void cli_whole(const struct cli *c, const struct opt *o);
 long long cli_integer(const struct cli *c, const struct opt *o, long long low, long long high);
 double cli_real(const struct cli *c, const struct opt *o, double low, double high);
 
-/* cli_choice(): the value as an index, from 0, into the choices of the option; cli_word(): as the choice itself.
- * Anything else ends the program in the same way. */
+/* cli_choice(): the value, which must not be NULL, as an index, from 0, into the choices of the option; cli_word(): as
+ * the choice itself. Anything else ends the program in the same way. */
 int cli_choice(const struct cli *c, const struct opt *o);
 const char *cli_word(const struct cli *c, const struct opt *o);
 

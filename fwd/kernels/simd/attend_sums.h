@@ -85,13 +85,13 @@ INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const
 
 /* ---- softmax ---- */
 
-/* Adds slope · (at + j) to score j. */
+/* Subtracts slope · |at + j| from score j. */
 static void attend_bias(float *s, size_t n, float slope, float at)
 {
 	static const float step[LANES] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 
 	for (size_t j = 0; j < n; j += LANES) {
-		f32x16 distance = vf_add(vf_load(step), vf_set1(at + (float)j));
+		f32x16 d = vf_add(vf_load(step), vf_set1(at + (float)j)), distance = vf_min(d, vf_sub(vf_set1(0), d));
 
 		vf_store(s + j, vf_fma(vf_set1(slope), distance, vf_load(s + j)));
 	}

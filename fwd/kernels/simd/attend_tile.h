@@ -68,9 +68,9 @@ static inline size_t attend_first_block(const struct attend_tile *t, size_t c)
 /* The first column that sees any of the block at `first`, if those before it begin late enough. */
 static inline size_t attend_first_seeing(const struct attend_tile *t, size_t first)
 {
-	size_t pos = t->a->pos + t->row;
+	size_t pos = t->a->pos + t->row, reach = t->a->end ? t->a->window : 1;
 
-	return first <= pos || t->a->end ? 0 : (first - pos) * t->group;
+	return !reach || first < pos + reach ? 0 : (first + 1 - reach - pos) * t->group;
 }
 
 /* The first column whose positions begin in the block at `first` or after it. They begin no earlier for a later

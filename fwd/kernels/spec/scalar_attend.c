@@ -102,7 +102,7 @@ static float score(const struct attend *a, const struct kv_block *kv, size_t hea
 	if (a->cap > 0)
 		s = exp_tanh(s / a->cap) * a->cap;
 	if (a->slope)
-		s = fmaf(a->slope[head], (float)(first + j) - (float)p, s);
+		s = fmaf(a->slope[head], -fabsf((float)(first + j) - (float)p), s);
 	if (a->bias)
 		s += attend_biases(a, head, p, first)[j];
 	return s;
