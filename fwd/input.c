@@ -119,6 +119,18 @@ static void check_trained(struct input *in, size_t end)
 	in->warn(w.text);
 }
 
+/* The tokens of a text that the frame makes too long for its embedding; 0: it does not. */
+static size_t too_long(const struct input *in, const struct text *t)
+{
+	const struct frame *f = &in->frame;
+	size_t end;
+
+	if (!in->batch->answers.embeds || !t || f->kind != FRAME_IDS)
+		return 0;
+	end = (f->pos == FRAME_APPEND ? t->end : f->pos) + (size_t)f->rows;
+	return end > t->state->n_ctx ? end : 0;
+}
+
 /* Ends a text that has failed: its later frames are skipped, the others continue. Returns -1 if it is sequence 0
  * alone. */
 static int fail(struct input *in, struct why *w)
@@ -127,7 +139,7 @@ static int fail(struct input *in, struct why *w)
 	uint32_t number = in->frame.seq;
 	struct text *t = texts_find(texts, number);
 	struct why cause = *w;
-	size_t pos = t ? t->state->length : 0;
+	size_t pos = t ? t->state->length : 0, tokens = too_long(in, t);
 
 	if (!number && texts->table.n == 1 && !texts->table.n_over)
 		return frame_why(&in->in, w);
@@ -139,7 +151,8 @@ static int fail(struct input *in, struct why *w)
 		return -1;
 	if (!number)
 		t->failed = 1;
-	return frame_write_end(in->batch->answers.out, FRAME_END_ERROR, (uint32_t)pos, number, w);
+	return frame_write_end(in->batch->answers.out, tokens ? FRAME_END_CONTEXT : FRAME_END_ERROR,
+		(uint32_t)(tokens ? tokens : pos), number, w);
 }
 
 /* The frame's text; starts it if it is new. NULL, with a reason, if it cannot be started. */
