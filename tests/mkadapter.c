@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/cli.h"
 #include "lib/base/half.h"
 #include "lib/gguf/formats.h"
@@ -19,7 +20,7 @@ static const struct opt opts[] = {
 	{ ALPHA, "alpha", "X", "adapter.lora.alpha (default: 6)" },
 	{ 's', "scale", "X", "how much of it is built in (default: 1)" },
 	{ ONLY, "only", "TEXT", "only tensors whose names have this text" },
-	{ TYPE, "type", "f32|f16", "of the factors (default: f32)" },
+	{ TYPE, "type", "f32|f16|q8_0", "of the factors; q8_0: of those whose rows are whole blocks (default: f32)" },
 	{ 'i', "invocation", "IDS", "invocation tokens, separated by blanks" },
 	{ PREFIX, "prefix", "TEXT", "adapter.lora.prompt_prefix" },
 	{ VECTOR, "vector", NULL, "a control vector" },
@@ -39,41 +40,79 @@ static struct settings {
 
 /* ---- tensors in memory ---- */
 
+static struct arena memory = { .limit = SIZE_MAX };     /* of all numbers */
+
+enum { F32, F16, Q8_0, BLOCK = 32 };    /* values of --type; elements of a block of q8_0 */
+
+/* Values are multiples of step, if it is not 0. */
 struct floats {
-	float *x;
-	int half;
+	float *x, step;
+	int type;
 };
+
+static void fill_block(const struct floats *f, const float *x, unsigned char *to)
+{
+	uint16_t scale = f32_to_f16(f->step);
+
+	to[0] = (unsigned char)scale;
+	to[1] = (unsigned char)(scale >> 8);
+	for (size_t i = 0; i < BLOCK; i++)
+		to[2 + i] = (unsigned char)lrintf(x[i] / f->step);
+}
 
 static void fill(const void *context, uint64_t first, size_t n, void *to)
 {
 	const struct floats *f = context;
 
 	for (size_t i = 0; i < n; i++)
-		if (f->half)
+		if (f->type == F16)
 			((uint16_t *)to)[i] = f32_to_f16(f->x[first + i]);
-		else
+		else if (f->type == F32)
 			((float *)to)[i] = f->x[first + i];
+		else if (i % BLOCK == 0)
+			fill_block(f, f->x + first + i, (unsigned char *)to + i / BLOCK * (BLOCK + 2));
+}
+
+/* The step between the values of q8_0. */
+static float step_of(double size)
+{
+	return f16_to_f32(f32_to_f16((float)(size / 127)));
 }
 
 static float *numbers(size_t n, double size, uint64_t seed)
 {
-	float *x = calloc(n, sizeof *x);
+	float *x = arena_array(&memory, n, sizeof *x), step = step_of(size);
 
 	if (!x)
 		cli_die(&c, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		x[i] = (float)(size * ((double)(mkrandom(seed, i) >> 11) / 0x1p52 - 1));
-		if (set.type)
+		if (set.type == F16)
 			x[i] = f16_to_f32(f32_to_f16(x[i]));
+		else if (set.type == Q8_0 && size > 0)
+			x[i] = step * (float)lrintf(x[i] / step);
 	}
 	return x;
 }
 
-static void add(struct mkgguf *to, const char *name, float *x, int half, const uint64_t dim[3])
+static void add_typed(struct mkgguf *to, const char *name, struct floats f, const uint64_t dim[3])
 {
-	struct floats f = { x, half };
+	static const uint32_t formats[] = { FORMAT_F32, FORMAT_F16, FORMAT_Q8_0 };
 
-	mkgguf_tensor(to, name, half ? FORMAT_F16 : FORMAT_F32, dim, fill, &f, sizeof f);
+	mkgguf_tensor(to, name, formats[f.type], dim, fill, &f, sizeof f);
+}
+
+static void add(struct mkgguf *to, const char *name, float *x, const uint64_t dim[3])
+{
+	add_typed(to, name, (struct floats){ .x = x }, dim);
+}
+
+/* A factor, of numbers() of this size. */
+static void add_factor(struct mkgguf *to, const char *name, float *x, double size, const uint64_t dim[3])
+{
+	struct floats f = { x, step_of(size), set.type == Q8_0 && dim[0] % BLOCK ? F32 : set.type };
+
+	add_typed(to, name, f, dim);
 }
 
 /* ---- the model that has it built in ---- */
@@ -154,9 +193,9 @@ static void add_factors(struct mkgguf *to, const struct gguf_tensor *t, const ch
 	char factor_name[128];
 
 	snprintf(factor_name, sizeof factor_name, "%s.lora_a", name);
-	add(to, factor_name, a, set.type, a_dim);
+	add_factor(to, factor_name, a, a_size, a_dim);
 	snprintf(factor_name, sizeof factor_name, "%s.lora_b", name);
-	add(to, factor_name, b, set.type, b_dim);
+	add_factor(to, factor_name, b, b_size, b_dim);
 	if (w)
 		merge(w, a, b, size, embedding, set.scale * factor);
 }
@@ -216,13 +255,13 @@ static void add_direction(struct mkgguf *to, struct mkgguf *merged, const struct
 	if (!layer)
 		return;
 	snprintf(text, sizeof text, "direction.%lu", layer);
-	add(to, text, x, 0, dim);
+	add(to, text, x, dim);
 	if (!merged)
 		return;
 	for (size_t i = 0; i < n; i++)
 		bias[i] = (float)set.scale * x[i];
 	snprintf(text, sizeof text, "blk.%lu.ffn_down.bias", layer);
-	add(merged, text, bias, 0, dim);
+	add(merged, text, bias, dim);
 }
 
 /* A copy of the tensor's elements. */
@@ -248,15 +287,15 @@ static void make(const struct gguf *g, struct mkgguf *adapter, struct mkgguf *me
 		const struct gguf_tensor *t = &g->tensors[i];
 		uint64_t dim[3] = { t->dim[0], t->n_dims > 1 ? t->dim[1] : 0, t->n_dims > 2 ? t->dim[2] : 0 };
 		float *w = merged ? copy_tensor(t) : NULL;
-		char name[64];
+		char name[96];
 
 		snprintf(name, sizeof name, "%.*s", GGUF_SHOWN(t->name));
 		if (merged && !strcmp(name, "token_embd.weight") && !gguf_tensor(g, "output.weight"))
-			add(merged, "output.weight", copy_tensor(t), 0, dim);
+			add(merged, "output.weight", copy_tensor(t), dim);
 		if (!set.vector && is_target(t, name))
 			add_factors(adapter, t, name, w, targets++);
 		if (merged)
-			add(merged, name, w, 0, dim);
+			add(merged, name, w, dim);
 		if (set.vector && strstr(name, "ffn_down.weight"))
 			add_direction(adapter, merged, t, name);
 	}
@@ -300,5 +339,6 @@ int main(int argc, char **argv)
 	mkgguf_close(adapter);
 	mkgguf_close(merged);
 	gguf_close(g);
+	arena_free(&memory);
 	return cli_end(&c);
 }
