@@ -41,12 +41,11 @@ func main() {
 	}
 	lines := bufio.NewScanner(response.Body)
 	for lines.Scan() {
-		data, found := strings.CutPrefix(lines.Text(), "data: {")
-		if !found {
+		if !strings.HasPrefix(lines.Text(), "data: {") {
 			continue
 		}
 		var e event
-		if err := json.Unmarshal([]byte("{"+data), &e); err != nil {
+		if err := json.Unmarshal([]byte(lines.Text()[len("data: "):]), &e); err != nil {
 			log.Fatal(err)
 		}
 		if e.Error != nil {
