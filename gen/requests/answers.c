@@ -104,6 +104,18 @@ static const char *reason_word(const struct choice *c)
 	}
 }
 
+/* Why it ended (NULL: it has not), and the stop string, if one ended it. */
+static void put_reason(struct json_writer *to, const struct choice *c, const char *reason)
+{
+	size_t n;
+	const char *stop = reason && c->reason == FRAME_END_STOP && c->found >= 0
+		? stop_string(c->stop, c->found, &n) : NULL;
+
+	put_word(to, "finish_reason", reason);
+	if (stop)
+		put_text(to, "stop_reason", stop, n);
+}
+
 static int is_text(const struct job *j)
 {
 	return j->kind != JOB_CHAT;
@@ -167,7 +179,7 @@ static int put_choice(struct json_writer *to, struct choice *c, size_t index, st
 		json_close(to, ']');
 	}
 	put_logprobs(to, c, 0, choice_shown(c), c->job->echo);
-	put_word(to, "finish_reason", reason_word(c));
+	put_reason(to, c, reason_word(c));
 	c->answer = NULL;
 	json_close(to, '}');
 	bytes_free(&text);
@@ -195,7 +207,7 @@ static int put_delta(struct choice *c, const char *delta, size_t n, size_t end, 
 	}
 	put_logprobs(&to, c, c->told_ids, end, echo);
 	c->told_ids = end;
-	put_word(&to, "finish_reason", reason);
+	put_reason(&to, c, reason);
 	json_close(&to, '}');
 	json_close(&to, ']');
 	return end_line(j, &to, w);

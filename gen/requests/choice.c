@@ -29,7 +29,7 @@ int choice_open(struct choice *c, struct job *j, size_t index, const struct mode
 	struct why *w)
 {
 	*c = (struct choice){ .job = j, .index = index, .model = m, .prompt = &j->prompt[index / (size_t)j->n],
-		.special = d->special, .text.limit = TEXT_MAX, .lines.limit = TEXT_MAX };
+		.special = d->special, .found = -1, .text.limit = TEXT_MAX, .lines.limit = TEXT_MAX };
 	if (!index && j->seed < 0)
 		j->seed = (int64_t)(rng_seed() >> 33);
 	/* as gen -N: each of several texts has the next seed */
@@ -109,7 +109,6 @@ int choice_drawn(struct choice *c, int32_t id, struct why *w)
 {
 	const char *piece;
 	size_t n;
-	int found;
 
 	if (!c->job->limit)
 		return 0;
@@ -121,10 +120,10 @@ int choice_drawn(struct choice *c, int32_t id, struct why *w)
 	if (result_ids(&c->r, &id, 1, (uint32_t)(c->prompt->ids.n + c->r.ids.n), w))
 		return -1;
 	c->length += n;
-	found = stop_feed(c->stop, piece, n, put, c);
+	c->found = stop_feed(c->stop, piece, n, put, c);
 	if (c->text.failed)
 		return why(w, "out of memory");
-	return found >= 0 ? FRAME_END_STOP : 0;
+	return c->found >= 0 ? FRAME_END_STOP : 0;
 }
 
 int choice_logprobs(struct choice *c, uint32_t pos, const float (*pairs)[2], size_t n, struct why *w)

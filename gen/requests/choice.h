@@ -23,6 +23,7 @@ struct choice {
 	struct bytes text;      /* up to the stop string; what may be part of one is held back */
 	size_t length;          /* of the text with what is held back */
 	struct stop *stop;
+	int found;              /* the number of the stop string that ended it, or -1 */
 	int special;
 
 	/* of messages */
