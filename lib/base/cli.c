@@ -20,7 +20,7 @@
 #include "similar.h"
 #include "size.h"
 
-#define VERSION "0.1"
+#define VERSION "1.0.0"
 
 static int error_fd = 2;        /* where the line goes */
 static const char *caller = ""; /* what lines on stderr begin with */
