@@ -1,5 +1,7 @@
 /* kv: lists, shows, saves, loads, forks, trims and removes the segments that fwd --kv keeps. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -13,24 +15,29 @@
 #include "fwd/state/named.h"
 #include "fwd/state/saved.h"
 #include "fwd/state/segment.h"
+#include "find.h"
+#include "keep.h"
 #include "list.h"
 #include "segment_text.h"
 
-enum { JSON = 1, SPECIAL, FORCE, OLDER };
+enum { JSON = 1, SPECIAL, FORCE, OLDER, KEEP };
 
 static const struct opt opts[] = {
 	{ JSON, "json", NULL, "list: lines of JSON" },
-	{ 'm', "model", "MODEL", "show, save: the model that made the segment (default: its path at that time)" },
+	{ 'm', "model", "MODEL", "show, save: the model that made the segment (default: its path at that time);\n"
+		"find: only segments that it has made" },
 	{ SPECIAL, "special", NULL, "show: print control tokens, too" },
 	{ FORCE, "force", NULL, "load: replace an existing segment" },
 	{ OLDER, "older", "AGE", "rm: only segments not used for this long (90s, 30m, 12h, 7d, 2w);\n"
 		"without names: among all segments" },
+	{ KEEP, "keep", "SIZE", "rm: only as many segments, the least recently used first, that the others have at\n"
+		"most SIZE (100M, 8G); without names: of all segments" },
 	{ 0 }
 };
 
 static struct cli c = { .program = "kv",
-	.synopsis = "list | info NAME... | show NAME | ids NAME... | save NAME | load NAME | fork FROM TO | "
-		"trim NAME N | rm NAME...",
+	.synopsis = "list | info NAME... | show NAME | ids NAME... | save NAME | load NAME | find | "
+		"fork FROM TO | trim NAME N | rm NAME...",
 	.purpose = "the KV segments that fwd --kv keeps", .opts = opts,
 	.examples = "  kv list\n"
 		"  kv fork story other\n"
@@ -41,6 +48,8 @@ static struct {
 	const char *model;
 	int json, special, force;
 	long long older;        /* seconds; 0: not given */
+	int keeps;              /* rm --keep, */
+	unsigned long long keep;        /* so many bytes */
 } set;
 
 static int info(const char *name)
@@ -248,27 +257,44 @@ static int rm_if_older(const char *name, void *context)
 	return segment_inspect(name, &i, &w) < 0 || !is_older(&i) ? 0 : segment_remove(name, &w);
 }
 
+static int find_longest(void)
+{
+	const char *path = set.model ? models_path(set.model, &w) : NULL;
+	char *real = path ? realpath(path, NULL) : NULL;
+	int status = -1;
+
+	if (path && !real)
+		why(&w, "%s: %s", path, strerror(errno));
+	else if (!set.model || real)
+		status = find_print(0, real, &w);
+	free(real);
+	return status;
+}
+
 /* ---- the command line ---- */
 
 enum { ANY = -1, MANY = -2 };   /* any number of names; at least one */
-enum { WITH_JSON = 1, WITH_MODEL = 2, WITH_SPECIAL = 4, WITH_FORCE = 8, WITH_OLDER = 16 };      /* as in opts[] */
+enum { WITH_JSON = 1, WITH_MODEL = 2, WITH_SPECIAL = 4, WITH_FORCE = 8, WITH_OLDER = 16, WITH_KEEP = 32 };     /* as in
+							 * opts[] */
 
 static const struct command {
 	const char *name;
 	int names;
 	int (*one)(const char *name);                   /* called for each name */
 	int (*two)(const char *name, const char *other);
+	int (*none)(void);
 	unsigned options;
 } commands[] = {
-	{ "list", ANY, NULL, NULL, WITH_JSON },
-	{ "info", MANY, info, NULL, 0 },
-	{ "show", 1, show, NULL, WITH_MODEL | WITH_SPECIAL },
-	{ "ids", MANY, ids, NULL, 0 },
-	{ "save", 1, save, NULL, WITH_MODEL },
-	{ "load", 1, load, NULL, WITH_FORCE },
-	{ "fork", 2, NULL, fork_to, 0 },
-	{ "trim", 2, NULL, trim, 0 },
-	{ "rm", MANY, rm, NULL, WITH_OLDER },
+	{ "list", ANY, NULL, NULL, NULL, WITH_JSON },
+	{ "info", MANY, info, NULL, NULL, 0 },
+	{ "show", 1, show, NULL, NULL, WITH_MODEL | WITH_SPECIAL },
+	{ "ids", MANY, ids, NULL, NULL, 0 },
+	{ "find", 0, NULL, NULL, find_longest, WITH_MODEL },
+	{ "save", 1, save, NULL, NULL, WITH_MODEL },
+	{ "load", 1, load, NULL, NULL, WITH_FORCE },
+	{ "fork", 2, NULL, fork_to, NULL, 0 },
+	{ "trim", 2, NULL, trim, NULL, 0 },
+	{ "rm", MANY, rm, NULL, NULL, WITH_OLDER | WITH_KEEP },
 };
 
 static long long age(void)
@@ -284,6 +310,19 @@ static long long age(void)
 		if (c.value[n - 1] == units[i].unit)
 			return count * units[i].seconds;
 	cli_usage(&c, "--older: \"%s\" is not an age such as 90s, 30m, 12h, 7d or 2w", c.value);
+}
+
+/* Bytes, as 1000, 100K, 100M, 8G or 1T. */
+static unsigned long long size(void)
+{
+	static const char units[] = "KMGT";
+	size_t n = strlen(c.value);
+	const char *unit = n ? strchr(units, c.value[n - 1]) : NULL;
+	long long count = number(c.value, n - (unit != NULL), 1000000000);
+
+	if (count < 0)
+		cli_usage(&c, "--keep: \"%s\" is not a size such as 100M or 8G", c.value);
+	return (unsigned long long)count << (unit ? 10 * (unit - units + 1) : 0);
 }
 
 static const struct command *find(const char *name)
@@ -307,6 +346,7 @@ static unsigned options(void)
 		case SPECIAL: set.special = 1; break;
 		case FORCE: set.force = 1; break;
 		case OLDER: set.older = age(); break;
+		case KEEP: set.keep = size(); set.keeps = 1; break;
 		}
 		given |= 1u << (o - opts);
 	}
@@ -317,13 +357,16 @@ static unsigned options(void)
 
 static void check(const struct command *command, unsigned given)
 {
-	const int n = c.argc - 1, least = command->names == ANY || set.older ? 0 : command->names == MANY;
+	const int n = c.argc - 1, least = command->names == ANY || set.older || set.keeps ? 0 : command->names == MANY;
 
 	for (size_t i = 0; opts[i].name; i++)
 		if (given & ~command->options & 1u << i)
 			cli_usage(&c, "%s does not take --%s", command->name, opts[i].name);
-	if (command->names > 0 ? n != command->names : n < least)
-		cli_usage(&c, "%s takes %s (try --help)", command->name, command->names == 1 ? "one name"
+	if (set.older && set.keeps)
+		cli_usage(&c, "--older and --keep exclude each other");
+	if (command->names >= 0 ? n != command->names : n < least)
+		cli_usage(&c, "%s takes %s (try --help)", command->name, !command->names ? "no name"
+			: command->names == 1 ? "one name"
 			: command->two == trim ? "a name and a number" : command->two ? "two names" : "names");
 	for (int i = 1; i <= (command->two == trim ? 1 : n); i++)
 		if (!(command->one == rm && object_is_part(c.argv[i])) && object_check_name(c.argv[i], &w) < 0)
@@ -354,13 +397,17 @@ int main(int argc, char **argv)
 	given = options();
 	command = find(c.argv[0]);
 	check(command, given);
-	if (command->one == save || command->one == load)
+	if (command->one == save || command->one == load || command->none)
 		cli_binary(&c, command->one == save);
 	guard_arm(c.program);
-	if (command->two)
+	if (command->none)
+		status = command->none();
+	else if (command->two)
 		status = command->two(c.argv[1], c.argv[2]);
 	else if (!command->one)
 		status = list_print(c.argv + 1, (size_t)c.argc - 1, set.json, &w);
+	else if (set.keeps)
+		status = keep_most(c.argv + 1, (size_t)c.argc - 1, set.keep, &w);
 	else if (set.older && c.argc == 1)
 		status = object_each(rm_if_older, NULL, &w);
 	else
