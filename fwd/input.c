@@ -251,10 +251,7 @@ static int take_opts(struct input *in, struct why *w)
 
 	if (frame_read_all(&in->in, &in->frame, &in->opts, &in->opts_room, w))
 		return -1;
-	if (t)
-		memcpy(use, t->state->lora, sizeof use);
-	else
-		adapt_default(texts->model, use);
+	adapt_default(texts->model, use);
 	if (adapt_words(texts->model, in->opts, in->frame.rows, use, &reason) < 0
 	    || (t && texts_adapt(t, use, &reason) < 0))
 		return refuse(in, t, &reason, w);

@@ -112,7 +112,8 @@ int texts_adapt(struct text *t, const struct lora_use use[LORA_MAX], struct why 
 		return why(w, "--lora: after the first tokens");
 	if (s->name)
 		return why(w, "--lora: the named state of this sequence has other adapters");
-	memcpy(s->lora, use, sizeof s->lora);
+	for (size_t i = 0; i < LORA_MAX; i++)
+		s->lora[i].scale = use[i].scale;
 	t->changed = s->length ? 0 : SIZE_MAX;
 	return 0;
 }

@@ -70,8 +70,8 @@ struct text *texts_find(const struct texts *all, uint32_t number);
  * on failure. */
 struct text *texts_add(struct texts *all, uint32_t number, const struct lora_use use[LORA_MAX], struct why *w);
 
-/* Gives a sequence other adapters before its first ids: what it shares with the source of a fork is evaluated again.
- * -1, with a reason, if it has had ids, or a named state with other adapters. */
+/* Gives a sequence the scales of other adapters before its first ids: what it shares with the source of a fork is
+ * evaluated again. -1, with a reason, if it has had ids, or a named state with other adapters. */
 int texts_adapt(struct text *t, const struct lora_use use[LORA_MAX], struct why *w);
 
 /* Records that the sequence has sent a frame of ids, or a fork. */

@@ -36,6 +36,8 @@ const char *opts_member(const char *reason)
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (strlen(numbers[i].option) == n && !memcmp(numbers[i].option, reason, n))
 			return numbers[i].name;
+	if (n == sizeof "--lora" - 1 && !memcmp(reason, "--lora", n))
+		return "lora";
 	return n == sizeof "--grammar" - 1 && !memcmp(reason, "--grammar", n) ? "grammar" : NULL;
 }
 
@@ -96,12 +98,32 @@ static int add_biases(struct job *j, struct why *w)
 	return 0;
 }
 
+/* An object of fwd's adapters and scales. */
+static int add_adapters(struct job *j, struct why *w)
+{
+	const struct json *v = field(j, "lora"), *scale;
+	char word[512];
+
+	if (v && v->type != JSON_OBJECT)
+		return field_bad(j, "lora", why(w, "lora: expected an object, not %s", json_type_name(v)));
+	for (scale = v ? v->child : NULL; scale; scale = scale->next) {
+		int n = is_number(scale) ? snprintf(word, sizeof word, "%.*s=%.*s", (int)scale->key_n, scale->key,
+			(int)scale->n, scale->s) : -1;
+
+		if (n < 0 || (size_t)n >= sizeof word)
+			return field_bad(j, "lora", why(w, "lora: expected names of adapters with numbers"));
+		if (opts_add(&j->opts, "--lora", word, (size_t)n, w))
+			return -1;
+	}
+	return 0;
+}
+
 int opts_take(struct job *j, struct why *w)
 {
 	char most[24];
 	int ignore = 0;
 
-	if (add_numbers(j, w) || add_biases(j, w) || field_flag(j, "ignore_eos", &ignore, w))
+	if (add_numbers(j, w) || add_biases(j, w) || add_adapters(j, w) || field_flag(j, "ignore_eos", &ignore, w))
 		return -1;
 	if (ignore && bytes_put(&j->opts, "--ignore-eos", sizeof "--ignore-eos"))
 		return why(w, "out of memory");
