@@ -39,6 +39,12 @@ enum { PASSED = 1, ECHO, STOP, COLOR, JSON, LOGPROBS, LINES, BEST_OF, ALL, PENAL
 enum { PATH_MOST = 4096 };
 enum { PROMPT_MAX = 64 << 20 }; /* bytes of a file that is a turn */
 
+/* Of gen and of ask. */
+#define DRAFTS \
+	{ DRAFT_MODEL, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n" \
+		"lookup: guess from repetitions in the text" }, \
+	{ DRAFT_MAX, "draft-max", "N", "guess at most N tokens at once, fewer if that is faster (default: 8)" }
+
 const struct opt prompt_opts[] = {
 	{ .help = "Prompt and output" },
 	{ 'p', "prompt", "TEXT", "the prompt, like an operand (-: stdin)" },
@@ -98,9 +104,7 @@ const struct opt pipeline_opts[] = {
 	{ PRINT, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
 	{ OWN, "stage", "NAME=COMMAND", "run the shell command COMMAND instead of tok, fwd, sample or detok" },
 	{ HOSTS, "hosts", "LIST", "run fwd's layers on several hosts by ssh: a:0-13,b:14-27; no name: this host" },
-	{ DRAFT_MODEL, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
-		"lookup: guess from repetitions in the text" },
-	{ DRAFT_MAX, "draft-max", "N", "guess at most N tokens at once, fewer if that is faster (default: 8)" },
+	DRAFTS,
 	{ .help = "Sampling" },         /* sampler_opts continue it */
 	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
 	{ 0 }
@@ -176,6 +180,7 @@ const struct opt ask_model_opts[] = {
 	{ .help = "Model and state" },
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else a small model that comes with lmpipe)" },
 	{ PASSED, "override", "KEY=VALUE", "override a key of the model file, such as rope.freq_base; repeatable" },
+	DRAFTS,
 	{ 0 }
 };
 
@@ -192,6 +197,7 @@ const struct cli_rule ask_rules[] = {
 	{ "tool-command", .requires = "tools" },
 	{ "tool-time yes", .requires = "tool-command" },
 	{ "logprobs", .requires = "json" },
+	{ "draft-max", .requires = "draft" },
 	{ "lenient", .requires = "schema json-schema json-schema-file" },
 	{ .one_of = "grammar grammar-file schema json-schema json-schema-file" },
 	{ "control-vector-layers", .requires = "control-vector" },
