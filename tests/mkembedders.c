@@ -40,6 +40,8 @@ void mkembedders_whole(struct mkweights *k)
 		rank_head(k);
 	if (f->projections > 0)
 		part_matrix(k, "dense_2.weight", 'm', n, wide, 1);
+	if (f->projections == 1)
+		part_vector(k, "dense_2.bias", wide, 0, 0.1f);
 	if (f->projections > 1)
 		part_matrix(k, "dense_3.weight", 'm', wide, n, 1);
 }

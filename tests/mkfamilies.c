@@ -344,6 +344,8 @@ static const struct mkfamily families[] = {
 	{ .name = "llama-embed", .embeds = 2, .keys = "pooling_type=1 attention.causal=false" },
 	{ .name = "t5encoder", .embeds = 2, .encodes = 1, .last_norm = "", .unrotated = 1, .multi_head = 1,
 	  .keys = "pooling_type=1" },
+	{ .name = "lfm2-colbert", .arch = "lfm2", .heads = MKHEADS_ONE, .mixers = "cca", .layers = 4,
+	  .last_norm = "token_embd_norm", .embeds = 1, .projections = 1, .keys = "pooling_type=0" },
 	{ .name = "qwen3-rank", .arch = "qwen3", .pre = "qwen2", .heads = MKHEADS_ONE, .embeds = 1, .ranks = "o",
 	  .labels = 2, .keys = "pooling_type=4" },
 	{ .name = "llama-whole", .arch = "llama", .embeds = 1, .keys = "pooling_type=1 attention.causal=false" },

@@ -104,7 +104,7 @@ static int embeds(const struct mkfamily *f)
 
 static int is_recurrent(const struct mkfamily *f)
 {
-	return f->mixers && f->mixers[strspn(f->mixers, "ap-")];
+	return !f->embeds && f->mixers && f->mixers[strspn(f->mixers, "ap-")];
 }
 
 static _Noreturn void list_families(int belongs(const struct mkfamily *))

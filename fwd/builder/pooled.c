@@ -6,7 +6,7 @@
 #include "fwd/model/embedder.h"
 
 static const char *const rank_tensors[] = { "cls", "cls.norm", "cls.output", NULL };
-static const char *const dense_tensors[] = { "dense_2", "dense_3", NULL };
+static const char *const dense_tensors[] = { "dense_2", "dense_3" };
 
 /* Which of its rows a text's embedding is made of. */
 static enum text_rows rows_of_text(const struct builder *b)
@@ -80,8 +80,12 @@ void build_ignore_heads(struct builder *b)
 		build_ignore(b, rank_tensors, "weight");
 		build_ignore(b, rank_tensors, "bias");
 	}
-	if (f->n_dense)
-		build_ignore(b, dense_tensors, "weight");
+	for (size_t i = 0; i < f->n_dense; i++) {
+		const char *const name[] = { dense_tensors[i], NULL };
+
+		build_ignore(b, name, "weight");
+		build_ignore(b, name, "bias");
+	}
 }
 
 void build_pooled(struct builder *b)

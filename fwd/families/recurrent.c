@@ -171,9 +171,9 @@ static void berrylm_layer(struct builder *b, size_t il)
 }
 
 const struct family families_recurrent[] = {
-	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = &mixer_convolution,
-	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
-	{ .arch = "lfm2moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .mixer = &mixer_convolution,
+	{ .arch = "lfm2", .n_dense = 1, .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2,
+	  .mixer = &mixer_convolution, .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
+	{ .arch = "lfm2moe", .n_dense = 1, .norm = NORM_RMS, .pairs = ROPE_HALVES, .mixer = &mixer_convolution,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .normalise = 1 } },
 	{ .arch = "mamba", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = &mixer_mamba, .partial = 1 },
