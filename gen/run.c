@@ -161,6 +161,7 @@ static int finish(struct request *q, struct loop *l, struct result *results, str
 	struct why *ours)
 {
 	const struct result *r = results;
+	struct cli c = { 0 };
 	const char *reason;
 	struct why its;
 	int failed, cut;
@@ -193,7 +194,8 @@ static int finish(struct request *q, struct loop *l, struct result *results, str
 	reason = (failed < 0 && !cut) || l->rejected ? ours->text : its.text;
 	if (q->requests)
 		requests_end(reason);
-	fprintf(stderr, "%s: %s\n", q->speaker, reason);
+	c.program = q->speaker;
+	cli_line(&c, "%s", reason);
 	if (l->rejected)
 		return 1;
 	return cut ? 3 : exit_status(q, failed) == 2 && !q->stage[failed].shell ? 2 : 1;

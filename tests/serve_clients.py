@@ -1,6 +1,6 @@
 """serve_clients: the clients of serve that serve.test cannot be: many at once, slow, rude, and those that leave.
 
-Usage: python3 serve_clients.py SERVE ENGINE. Prints a line for each case."""
+Usage: python3 serve_clients.py SERVE ENGINE GEN. Prints a line for each case."""
 import json
 import os
 import re
@@ -12,16 +12,16 @@ import sys
 import threading
 import time
 
-SERVE, ENGINE = sys.argv[1:3]
+SERVE, ENGINE, GEN = sys.argv[1:4]
 PATIENCE = 120          # seconds; a guard against hangs only
 
 
 class Server:
     all = []
 
-    def __init__(self, *options, tcp=False):
+    def __init__(self, *options, tcp=False, engine="'%s'" % ENGINE):
         self.path = "socket"
-        command = "echo $$ >engine.pid; exec '%s'" % ENGINE
+        command = "echo $$ >engine.pid; exec " + engine
         self.process = subprocess.Popen(
             [SERVE, "--engine", command, "-v", "--listen", "0" if tcp else "unix:" + self.path, *options],
             stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -98,8 +98,18 @@ def read_until(s, text):
     return data.decode()
 
 
-def request(text, stream=False, close=True):
-    body = json.dumps({"messages": [{"role": "user", "content": text}], "stream": stream}).encode()
+def child(parent, name):
+    """The process of this name that the parent has started."""
+    for line in subprocess.run(["ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "comm="], capture_output=True,
+                               text=True).stdout.splitlines():
+        pid, of, command = line.split(None, 2)
+        if int(of) == parent and os.path.basename(command) == name:
+            return int(pid)
+    raise RuntimeError("%d has no child %s" % (parent, name))
+
+
+def request(text, stream=False, close=True, **members):
+    body = json.dumps({"messages": [{"role": "user", "content": text}], "stream": stream, **members}).encode()
     return b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n%s" % (
         b"Connection: close\r\n" if close else b"", len(body), body)
 
@@ -302,6 +312,16 @@ def main():
     server.until("requests", 5)
     os.kill(int(open("engine.pid").read()), signal.SIGKILL)
     print("the engine killed:", *sorted({status(read_all(s)) for s in waiting}), server.end())
+
+    for stage in "fwd", "sample":
+        server = Server(engine=GEN)
+        victim = child(int(open("engine.pid").read()), stage)
+        waiting = [server.connect() for _ in range(6)]
+        for s in waiting:
+            s.sendall(request("Tell me a story.", ignore_eos=True))
+        server.until("requests", 6)
+        os.kill(victim, signal.SIGKILL)
+        print(stage, "killed:", *sorted({status(read_all(s)) for s in waiting}), server.end())
 
     server = Server()
     server.process.kill()

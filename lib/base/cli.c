@@ -43,7 +43,8 @@ static void print_line(const struct cli *c, int fd, const char *format, va_list 
 {
 	char line[1024];
 	const char *prefix = fd == STDERR_FILENO ? caller : "";
-	size_t n = (size_t)snprintf(line, sizeof line / 2, "%.64s%s: ", prefix, c->program);
+	size_t n = size_min((size_t)snprintf(line, sizeof line / 2, "%.64s%s: ", prefix, c->program),
+		sizeof line / 2 - 1);
 	struct why ignored;
 
 	vsnprintf(line + n, sizeof line - n - 1, format, ap);
@@ -66,6 +67,15 @@ static _Noreturn void print_and_exit(const struct cli *c, int status, const char
 	fflush(NULL);
 	print_line(c, error_fd, format, ap);
 	_exit(status);
+}
+
+void cli_line(const struct cli *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	print_line(c, error_fd, format, ap);
+	va_end(ap);
 }
 
 void cli_warn(const struct cli *c, const char *format, ...)

@@ -122,6 +122,9 @@ const char *cli_word(const struct cli *c, const struct opt *o);
 _Noreturn void cli_die(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints the line of cli_die() and returns, for a program that ends by itself. */
+void cli_line(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* For an argument that was read in vain: exits with status 1 if memory was short (errno is ENOMEM), else with 2. */
 _Noreturn void cli_refuse(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
