@@ -138,14 +138,16 @@ int live_drop(struct loop *l, struct live *s, struct why *w)
 int live_finish(struct loop *l, struct live *s, uint32_t reason, const char *text, size_t n, struct why *w)
 {
 	void *owner = s->owner;
-	/* a prompt that is still being evaluated would hold up others */
-	int lost = s->canvas || reason == FRAME_END_ERROR || reason == FRAME_END_REFUSED
-		|| (reason == FRAME_END_INTERRUPT && !s->drawn);
+	int lost = s->canvas || reason == FRAME_END_ERROR || reason == FRAME_END_REFUSED, status = 0;
 
 	if (s->over)
 		return 0;
 	s->owner = NULL;
-	if (live_over(l, s, w) || (lost ? live_drop(l, s, w) : cache_keep(l, s, w)))
+	if (live_over(l, s, w))
 		return -1;
-	return l->calls->over(owner, reason, text, n, w);
+	/* fwd would let the others wait for the prompt, to read what follows */
+	s->evaluating = reason == FRAME_END_INTERRUPT && !s->drawn && !lost;
+	if (!s->evaluating)
+		status = lost ? live_drop(l, s, w) : cache_keep(l, s, w);
+	return status ? -1 : l->calls->over(owner, reason, text, n, w);
 }

@@ -18,6 +18,7 @@ struct live {
 	int64_t drawn, limit;   /* ids; limit: the most, or LOOP_NO_LIMIT */
 	int logprobs;           /* the log-probability of each id follows it */
 	void *owner;            /* for loop->calls */
+	int evaluating;         /* it is over, but fwd still evaluates its prompt */
 	uint64_t used;          /* it is in the cache; and the last time that another began with it */
 	int fed;                /* its ids were sent to fwd, so an answer will come */
 	int reason;             /* why it is about to end here, when all that belongs to its last id has come */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/size.h"
+#include "cache.h"
 #include "live.h"
 #include "loop_ends.h"
 
@@ -129,6 +130,10 @@ static int take_drawn(struct loop *l, struct live *s, const struct frame *f, str
 	size_t n = 0, accepted, rest;
 	uint32_t pos;
 
+	if (s && s->evaluating && f->rows) {
+		s->evaluating = 0;
+		return cache_keep(l, s, w);
+	}
 	if (!s || s->over || s->reason || !(f->flags & FRAME_SAMPLED) || !f->rows)
 		return 0;
 	pos = live_place(s, f->pos, 0);
@@ -190,6 +195,8 @@ static int take_end(struct loop *l, struct live *s, const struct frame *f, struc
 		return 0;
 	if (l->replay && f->flags == FRAME_END_ERROR)
 		return why(w, "sequence %" PRIu32 " has failed", f->seq);
+	if (l->calls && s->evaluating)
+		return live_drop(l, s, w);
 	if (l->calls)
 		return live_finish(l, s, f->flags, l->payload, f->rows, w);
 	if (r)
