@@ -56,6 +56,21 @@ const char *format_layout(uint32_t id, size_t *block, size_t *bytes)
 	return NULL;
 }
 
+enum { RUN = 16 };      /* elements that share a scale in every format */
+
+/* The elements of a block, by runs of a constant length, which compilers make vectors of. */
+static void widen_block(const struct format *f, const struct block_values *v, float *y)
+{
+	for (size_t at = 0, each = 32 / (size_t)f->scales; at < f->block; at += RUN) {
+		float scale = v->scale[at / each], min = f->minima ? v->min[at / each] : 0;
+
+		for (size_t i = 0; i < RUN; i++)
+			y[at + i] = scale * (float)v->code[at + i];
+		for (size_t i = 0; i < RUN && f->minima; i++)
+			y[at + i] += min;
+	}
+}
+
 void format_dequantise(const struct format *f, const void *blocks, float *y, size_t n)
 {
 	const unsigned char *p = blocks;
@@ -67,10 +82,6 @@ void format_dequantise(const struct format *f, const void *blocks, float *y, siz
 			continue;
 		}
 		f->read(p, &v);
-		for (size_t i = 0, run = 32 / (size_t)f->scales; i < f->block; i++) {
-			y[i] = v.scale[i / run] * (float)v.code[i];
-			if (f->minima)
-				y[i] += v.min[i / run];
-		}
+		widen_block(f, &v, y);
 	}
 }
