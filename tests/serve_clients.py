@@ -318,7 +318,7 @@ def main():
         victim = child(int(open("engine.pid").read()), stage)
         waiting = [server.connect() for _ in range(6)]
         for s in waiting:
-            s.sendall(request("Tell me a story.", ignore_eos=True))
+            s.sendall(request("Tell me a story.", ignore_eos=True, n=64))
         server.until("requests", 6)
         os.kill(victim, signal.SIGKILL)
         print(stage, "killed:", *sorted({status(read_all(s)) for s in waiting}), server.end())
