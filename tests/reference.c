@@ -245,7 +245,8 @@ static void layer(size_t il, double *x, const double *inputs, size_t n)
 	const char *norm2 = m.rules->norm2 ? m.rules->norm2 : "ffn_norm";
 	double *input = copy(x, n * m.n_embd), *h;
 
-	if (*norm1 && !has(il, norm1) && !n_weights(&m, "%s", part(il, norm1)))
+	/* ModernBERT's first layer; elsewhere, norms without weights are in no file */
+	if (m.sees_all && *norm1 && !has(il, norm1) && !n_weights(&m, "%s", part(il, norm1)))
 		norm1 = "";
 	h = normed(il, m.parallel && has(il, "attn_norm_2") ? "attn_norm_2" : norm1, x, n);
 	mix(il, x, h, n);
