@@ -6,12 +6,13 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128 };
+enum { BACKLOG = 128, PORT_MAX = 65535 };
 
 static int open_socket(struct address *a, int family, const struct sockaddr *to, socklen_t n)
 {
@@ -95,7 +96,7 @@ int address_is_valid(const char *spec)
 	const char *colon = strrchr(spec, ':'), *port = colon ? colon + 1 : spec;
 
 	return !strncmp(spec, "unix:", 5) ? spec[5] != '\0' : colon != spec && *port && strlen(port) < 6
-		&& !port[strspn(port, "0123456789")];
+		&& !port[strspn(port, "0123456789")] && atoi(port) <= PORT_MAX;
 }
 
 int address_listen(struct address *a, const char *spec, struct why *w)
