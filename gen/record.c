@@ -299,6 +299,9 @@ static int read_replay(struct record *record, const struct json *v, struct why *
 	    || get_integer(v, "arithmetic", 0, INT64_MAX, &arithmetic, w)
 	    || get_text(v, "grammar", 1, &record->grammar, &record->n_grammar, w) || get_options(record, v, w))
 		return -1;
+	/* on a card, 0 is any model */
+	if (!record->card.model)
+		return why(w, "\"fingerprint\" is 0, which is that of no model");
 	if (arithmetic != ARITHMETIC)
 		return why(w, "made with arithmetic %" PRId64 "; this program has %d", arithmetic,
 			ARITHMETIC);
