@@ -85,8 +85,8 @@ static int read_line(struct answered *a, const char *line, size_t n, struct why 
 	return failed;
 }
 
-/* Answers are appended to the file, after its first n bytes, if it is standard output. */
-static int cut_half(const char *path, size_t n, struct why *w)
+/* If the file is standard output, cuts it to its first n bytes, so that answers follow those. */
+static int cut_output(const char *path, size_t n, struct why *w)
 {
 	struct stat file, out;
 
@@ -113,7 +113,7 @@ int answered_read(struct answered *a, const char *path, struct why *w)
 		at = (size_t)(end - text.p) + 1;
 	}
 	if (!failed && at < text.n)
-		failed = cut_half(path, at, w);
+		failed = cut_output(path, at, w);
 	bytes_free(&text);
 	return failed;
 }

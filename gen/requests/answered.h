@@ -15,9 +15,9 @@ struct answered {               /* starts as zeros */
 	struct slots slots;
 };
 
-/* Reads the file; one that is missing has no answers. Whole answers count, and the last lines of streamed ones; errors
- * of the server, and half a last line, do not. If standard output is this file, such a half line is cut off. -1 with a
- * reason. */
+/* Reads the file; one that is missing has no answers. Whole answers and the last lines of streams count;
+ * errors of the server and an incomplete last line do not. If standard output is this file, that line is cut off. -1
+ * with a reason. */
 int answered_read(struct answered *a, const char *path, struct why *w);
 void answered_free(struct answered *a);
 

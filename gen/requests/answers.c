@@ -1,4 +1,4 @@
-/* One line for each. */
+/* An answer is one line, or with stream several; each is written at once. */
 #include "gen/requests/answers.h"
 
 #include <inttypes.h>

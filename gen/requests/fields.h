@@ -8,7 +8,7 @@
 /* The member of the body; NULL if it is missing or null. */
 const struct json *field(const struct job *j, const char *name);
 
-/* Notes who is at fault; for `return field_bad(j, name, why(...))`. */
+/* Makes j->param this name and returns the status: for `return field_bad(j, name, why(...))`. */
 int field_bad(struct job *j, const char *name, int status);
 
 int field_flag(struct job *j, const char *name, int *to, struct why *w);

@@ -23,7 +23,7 @@ struct inbox {                  /* inbox_open(); inbox_close() at the end */
 int inbox_open(struct inbox *in, const char *name, struct why *w);
 void inbox_close(struct inbox *in);
 
-/* Reads what is there; waits only if that is nothing. -1 with a reason. */
+/* Reads what has come, and waits only if nothing has. -1 with a reason. */
 int inbox_read(struct inbox *in, struct why *w);
 
 /* The next line, line[n], without its end, valid until the next call of either function. Returns 1; 0 if none is

@@ -189,7 +189,7 @@ static int take_stops(struct job *j, const struct defaults *d, struct why *w)
 	return 0;
 }
 
-/* Members that are known, and cannot be honoured. */
+/* Refuses members that are known but cannot be honoured. */
 static int refuse(struct job *j, struct why *w)
 {
 	const struct json *suffix = field(j, "suffix");
@@ -205,11 +205,8 @@ static int refuse(struct job *j, struct why *w)
 
 static int take_options(struct job *j, const struct defaults *d, struct why *w)
 {
-	const struct json *more = field(j, "stream_options"), *usage = json_get(more, "include_usage");
-
 	j->limit = d->limit;
 	j->seed = d->seed;
-	j->usage = usage && usage->type == JSON_TRUE;
 	if (field_flag(j, "stream", &j->stream, w) || field_flag(j, "echo", &j->echo, w)
 	    || field_flag(j, "return_tokens", &j->tokens, w) || take_limit(j, w)
 	    || field_integer(j, "seed", -1, INT64_MAX - N_MAX, &j->seed, w) || take_number(j, w)

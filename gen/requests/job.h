@@ -50,10 +50,10 @@ struct job {
 	enum job_kind kind;
 	int batch;              /* OpenAI's batch form */
 	size_t number;          /* of the line */
-	const char *param;      /* the member that is at fault, after a failure */
+	const char *param;      /* after a failure: the member at fault */
 
 	/* its options */
-	int stream, usage;      /* usage: stream_options.include_usage */
+	int stream;
 	int echo, tokens;       /* tokens: the ids are answered, too */
 	int64_t limit, seed;
 	int n;                  /* choices for each prompt, */
@@ -75,13 +75,13 @@ struct job {
 	size_t n_choices, n_started, n_over;
 	int failed;             /* it is answered by an error */
 	double began;           /* by clock_now(), when its first sequence started; 0: not yet */
-	struct bytes out;       /* lines that wait for the answers before them */
+	struct bytes out;       /* lines that wait until earlier jobs are answered */
 	int done;
 	struct job *next;
 };
 
-/* Reads a line. On failure the job is still valid: it can be answered by an error, and must be freed. NULL: there is no
- * memory. *failed: whether w has the reason why the line cannot be answered otherwise. */
+/* Reads a line. *failed: the line asks for nothing that can be done, for the reason in *w; the job is still valid, so
+ * that it can be answered with an error, and must be freed. NULL: out of memory. */
 struct job *job_read(const char *line, size_t n, size_t number, int *failed, struct why *w);
 void job_free(struct job *j);
 

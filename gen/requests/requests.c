@@ -1,4 +1,4 @@
-/* Jobs are in a list from the oldest to the newest, until their answer is on its way. */
+/* Jobs are in a list, the oldest first, until their answers have been queued for output. */
 #include "gen/requests/requests.h"
 
 #include <stdio.h>
@@ -77,7 +77,7 @@ static int deliver(struct requests *r, struct job *j, struct why *w)
 	return 0;
 }
 
-/* Answers a job by an error. */
+/* Answers a job with an error. */
 static int refuse(struct requests *r, struct job *j, const struct why *reason, int server, struct why *w)
 {
 	if (answers_error(j, reason->text, server, w))
@@ -104,7 +104,7 @@ static int finish(struct requests *r, struct job *j, struct why *w)
 	return deliver(r, j, w);
 }
 
-/* A choice that was never started. */
+/* Ends a choice that was never started. */
 static int skip_choice(struct job *j, struct choice *c, struct why *w)
 {
 	j->n_over++;
@@ -261,7 +261,7 @@ static int next(void *context, struct why *w)
 	return take_lines(r, w) ? -1 : start(r, w);
 }
 
-/* What is new of a choice. */
+/* Sends what is new of a choice. */
 static int tell(struct choice *c, struct why *w)
 {
 	struct job *j = c->job;
@@ -290,7 +290,7 @@ static int logprobs(void *owner, uint32_t pos, const float (*pairs)[2], size_t n
 	return c->job->logprobs < 0 || pos < c->prompt->ids.n ? 0 : tell(c, w);
 }
 
-/* The job's answer is an error, because of this choice. */
+/* Makes the job's answer an error, because of this choice. */
 static int fail(struct requests *r, struct choice *c, uint32_t reason, const char *text, size_t n, struct why *w)
 {
 	struct job *j = c->job;

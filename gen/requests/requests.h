@@ -10,7 +10,7 @@
  * reader is gone; -1 with a reason. */
 int requests(struct request *q, struct loop *l, struct why *w);
 
-/* Call when all stages have ended: answers the requests that are still open by an error with this reason. */
+/* Call when all stages have ended: answers the requests that are still open with an error of this reason. */
 void requests_end(const char *reason);
 
 #endif
