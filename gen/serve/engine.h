@@ -51,8 +51,8 @@ int engine_waits_to_write(const struct engine *e);
 /* Takes bytes as if they had been read. */
 int engine_feed(struct engine *e, const char *s, size_t n, struct why *w);
 
-/* The next whole line, parsed into the arena; *call is the one that it answers, or NULL. Returns NULL if there is none
- * yet; a line that is no JSON, which no engine writes, is an error: *w is not empty. */
+/* The next whole line, parsed into the arena; *call is the one that it answers, or NULL. Returns NULL if none has come
+ * (*w is empty), or if the line is not JSON (*w has the reason). */
 const struct json *engine_next(struct engine *e, struct arena *a, struct call **call, struct why *w);
 
 /* The call has its last line. */

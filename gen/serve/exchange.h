@@ -58,7 +58,7 @@ void exchange_name(struct exchange *x, const char *prefix);
 struct json_writer exchange_request(struct exchange *x, struct bytes *line);
 void exchange_ask(struct exchange *x, struct json_writer *to);
 
-/* Answers with a JSON text, or one of another type, and frees it. */
+/* Answers with a JSON text, or a text of this media type, and frees it. */
 void exchange_answer(struct exchange *x, struct bytes *json);
 void exchange_answer_text(struct exchange *x, const char *type, struct bytes *text);
 

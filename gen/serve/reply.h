@@ -27,7 +27,7 @@ void reply_event(struct reply *r, const char *event, const char *data, size_t n)
 void reply_comment(struct reply *r);
 void reply_end_events(struct reply *r);
 
-/* Go on, says the answer before the answer. */
+/* 100 Continue: the client may send the body. */
 void reply_continue(struct reply *r);
 
 #endif

@@ -5,12 +5,11 @@
 
 #include "endpoints.h"
 
-/* Pages from elsewhere must not use a server that their reader can reach, and health and the page need no key. */
 static const struct route {
 	const char *path;               /* with a slash at its end: and anything that follows */
 	enum http_method method;
 	const struct endpoint *endpoint;
-	int open;
+	int open;                       /* needs no key */
 } routes[] = {
 	{ "/v1/chat/completions", HTTP_POST, &endpoint_chat, 0 },
 	{ "/v1/completions", HTTP_POST, &endpoint_completions, 0 },

@@ -10,7 +10,7 @@ static const char *const names[] = {
 	"presence_penalty", "frequency_penalty", "repeat_penalty", "repeat_last_n", "xtc_probability", "xtc_threshold",
 	"dynatemp_range", "dynatemp_exponent", "mirostat", "mirostat_tau", "mirostat_eta", "dry_multiplier",
 	"dry_base", "dry_allowed_length", "dry_penalty_last_n", "grammar", "ignore_eos", "lora",
-	"cache_prompt", "return_tokens", "chat_template_kwargs", NULL
+	"return_tokens", "chat_template_kwargs", NULL
 };
 
 void sampling_copy(struct json_writer *to, const struct json *body)

@@ -29,7 +29,7 @@ struct peer {
 	struct connection c;
 	int in, out;            /* descriptors; in -1: its input has ended */
 	int is_socket;          /* the same for both, without blocking; the end of its input is its leaving */
-	int lingers;            /* all is said; what it still sends is thrown away, so that it reads what was said */
+	int lingers;            /* all output is sent; its input is discarded until it has read that */
 	int gone;
 	double moved;           /* when some of the output was last sent, or it was empty */
 	struct peer *next;
@@ -330,8 +330,8 @@ static int move_engine(struct server *v, const struct pollfd *fds, struct why *w
 	return got < 1 ? -1 : 0;
 }
 
-/* Once round. -1: the engine has failed. */
-static int turn(struct server *v, struct pollfd *fds, struct why *w)
+/* One round of the loop. -1: the engine has failed. */
+static int step(struct server *v, struct pollfd *fds, struct why *w)
 {
 	double now = clock_now(), at = earliest(v, now);
 	double wait = at > now ? ceil(1000 * (at - now)) : 0;
@@ -384,7 +384,7 @@ static int loop(struct server *v, struct why *w)
 			v->ends = now + FAREWELL;
 			v->service.engine.ended = 1;
 		}
-		if (turn(v, fds, failed ? &later : w) && !failed) {
+		if (step(v, fds, failed ? &later : w) && !failed) {
 			failed = -1;
 			end_engine(v, w, now);
 		}

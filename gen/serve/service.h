@@ -43,9 +43,9 @@ int service_take(struct service *s, struct why *w);
 
 void service_free(struct service *s);
 
-/* Whether pages from this origin may use the server, which the request calls `host`; both may be NULL. Without an
- * origin it is no page that asks. On a server for this machine, only numbers and localhost are its name: a page whose
- * own name leads to 127.0.0.1 is not of the same origin. */
+/* Whether pages from this origin may use the server, which the request calls `host`; both may be NULL. A request
+ * without an origin does not come from a page. A server for this machine only has no names but numbers and localhost:
+ * otherwise a page whose own name resolves to 127.0.0.1 would seem to be of the same origin. */
 int service_allows_origin(const struct service *s, const char *origin, const char *host);
 
 #endif
