@@ -7,11 +7,7 @@
 
 #include "lib/base/json.h"
 #include "lib/base/quote.h"
-
-struct part {
-	const char *s;          /* [n] */
-	size_t n;
-};
+#include "lib/base/span.h"
 
 int pairing_open(struct pairing *p, const struct gguf *g, const struct vocab *v, struct why *w)
 {
@@ -23,7 +19,7 @@ int pairing_open(struct pairing *p, const struct gguf *g, const struct vocab *v,
 
 /* ---- from a line to two texts ---- */
 
-static int split_json(const struct text *line, struct arena *a, struct part *query, struct part *document,
+static int split_json(const struct text *line, struct arena *a, struct span *query, struct span *document,
 	struct why *w)
 {
 	const struct json *v = json_parse(a, line->s, line->n, w), *second;
@@ -35,12 +31,12 @@ static int split_json(const struct text *line, struct arena *a, struct part *que
 	if (v->type != JSON_ARRAY || v->n != 2 || v->child->type != JSON_STRING
 		|| (second = v->child->next)->type != JSON_STRING)
 		return why(w, "an array of two strings is expected");
-	*query = (struct part){ v->child->s, v->child->n };
-	*document = (struct part){ second->s, second->n };
+	*query = (struct span){ v->child->s, v->child->n };
+	*document = (struct span){ second->s, second->n };
 	return 0;
 }
 
-static int split_tab(const struct tok *t, const struct text *line, struct part *query, struct part *document,
+static int split_tab(const struct tok *t, const struct text *line, struct span *query, struct span *document,
 	struct why *w)
 {
 	char *tab = line->n ? memchr(line->s, '\t', line->n) : NULL, *after;
@@ -48,8 +44,8 @@ static int split_tab(const struct tok *t, const struct text *line, struct part *
 	if (!tab)
 		return why(w, "no tab between a query and a document");
 	after = tab + 1;
-	*query = (struct part){ line->s, (size_t)(tab - line->s) };
-	*document = (struct part){ after, line->n - query->n - 1 };
+	*query = (struct span){ line->s, (size_t)(tab - line->s) };
+	*document = (struct span){ after, line->n - query->n - 1 };
 	if (t->escape) {
 		query->n = quote_undo(query->s, query->n, line->s);
 		document->n = quote_undo(document->s, document->n, after);
@@ -60,7 +56,7 @@ static int split_tab(const struct tok *t, const struct text *line, struct part *
 /* ---- to ids ---- */
 
 /* Appends the template with both texts in their places. */
-static int fill(struct bytes *to, struct gguf_string template, const struct part *query, const struct part *document)
+static int fill(struct bytes *to, struct gguf_string template, const struct span *query, const struct span *document)
 {
 	static const char q[] = "{query}", d[] = "{document}";
 	const char *at = template.s, *end = template.s + template.n, *brace;
@@ -80,7 +76,7 @@ static int fill(struct bytes *to, struct gguf_string template, const struct part
 	return bytes_put(to, at, (size_t)(end - at));
 }
 
-static int encode_template(struct tok *t, const struct part *query, const struct part *document, struct ids *ids,
+static int encode_template(struct tok *t, const struct span *query, const struct span *document, struct ids *ids,
 	struct why *w)
 {
 	struct bytes text = { .limit = PTRDIFF_MAX };
@@ -99,7 +95,7 @@ static int add(struct ids *ids, int32_t id, struct why *w)
 	return id >= 0 && ids_add(ids, id) ? why(w, "out of memory") : 0;
 }
 
-static int encode_two(struct tok *t, const struct part *query, const struct part *document, struct ids *ids,
+static int encode_two(struct tok *t, const struct span *query, const struct span *document, struct ids *ids,
 	struct why *w)
 {
 	const struct vocab_pair *p = &t->pairing->around;
@@ -113,7 +109,7 @@ static int encode_two(struct tok *t, const struct part *query, const struct part
 
 int pair_encode(struct tok *t, struct text *line, struct arena *a, struct ids *ids, struct why *w)
 {
-	struct part query = { "", 0 }, document = { "", 0 };
+	struct span query = span_of(""), document = span_of("");
 	int failed = t->json ? split_json(line, a, &query, &document, w) : split_tab(t, line, &query, &document, w);
 
 	ids->n = 0;

@@ -7,13 +7,9 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/slurp.h"
+#include "lib/base/span.h"
 
 enum { LINE_ARENA = 1 << 30, FILE_MAX = 1 << 30 };
-
-struct piece {                  /* s[n] */
-	const char *s;
-	size_t n;
-};
 
 /* ---- items ---- */
 
@@ -61,7 +57,7 @@ static void begin_member(struct item *item, const char *key, size_t n)
 	bytes_puts(&item->label, ": ");
 }
 
-static void put_member(struct item *item, const char *key, struct piece value)
+static void put_member(struct item *item, const char *key, struct span value)
 {
 	struct json_writer j = json_to_bytes(&item->label);
 
@@ -70,7 +66,7 @@ static void put_member(struct item *item, const char *key, struct piece value)
 }
 
 /* Appends the text with the prefix as a string. */
-static void put_text(const struct items *t, struct json_writer *j, struct item *item, struct piece text)
+static void put_text(const struct items *t, struct json_writer *j, struct item *item, struct span text)
 {
 	struct bytes whole = { .limit = PTRDIFF_MAX };
 
@@ -85,14 +81,14 @@ static void put_text(const struct items *t, struct json_writer *j, struct item *
 	bytes_free(&whole);
 }
 
-static void put_single(const struct items *t, struct item *item, struct piece text)
+static void put_single(const struct items *t, struct item *item, struct span text)
 {
 	struct json_writer j = json_to_bytes(&item->line);
 
 	put_text(t, &j, item, text);
 }
 
-static void put_pair(const struct items *t, struct item *item, struct piece query, struct piece document)
+static void put_pair(const struct items *t, struct item *item, struct span query, struct span document)
 {
 	struct json_writer j = json_to_bytes(&item->line);
 
@@ -104,10 +100,10 @@ static void put_pair(const struct items *t, struct item *item, struct piece quer
 
 /* ---- lines ---- */
 
-static void take_line(const struct items *t, struct item *item, struct piece line)
+static void take_line(const struct items *t, struct item *item, struct span line)
 {
 	const char *tab = t->pairs && line.n ? memchr(line.s, '\t', line.n) : NULL;
-	struct piece query = line, document = line;
+	struct span query = line, document = line;
 	struct why w;
 
 	if (!t->without_text && !t->pairs)
@@ -122,7 +118,7 @@ static void take_line(const struct items *t, struct item *item, struct piece lin
 		return;
 	}
 	query.n = (size_t)(tab - line.s);
-	document = (struct piece){ tab + 1, line.n - query.n - 1 };
+	document = (struct span){ tab + 1, line.n - query.n - 1 };
 	if (!t->without_text) {
 		put_member(item, "query", query);
 		put_member(item, "document", document);
@@ -133,13 +129,13 @@ static void take_line(const struct items *t, struct item *item, struct piece lin
 /* ---- lines of JSON ---- */
 
 /* The string that a line is, or has as a member. */
-static int string_of(const struct json *v, const char *key, struct piece *text, struct why *w)
+static int string_of(const struct json *v, const char *key, struct span *text, struct why *w)
 {
 	const struct json *s = v->type == JSON_OBJECT ? json_get(v, key) : v;
 
 	if (!s || s->type != JSON_STRING)
 		return why(w, "no \"%s\", a string", key);
-	*text = (struct piece){ s->s, s->n };
+	*text = (struct span){ s->s, s->n };
 	return 0;
 }
 
@@ -164,7 +160,7 @@ static void put_label(const struct items *t, struct item *item, const struct jso
 
 	if (v->type != JSON_OBJECT) {
 		if (!t->without_text)
-			put_member(item, "text", (struct piece){ v->s, v->n });
+			put_member(item, "text", (struct span){ v->s, v->n });
 		return;
 	}
 	for (const struct json *m = v->child; m; m = m->next) {
@@ -176,11 +172,11 @@ static void put_label(const struct items *t, struct item *item, const struct jso
 	}
 }
 
-static void take_json(const struct items *t, struct item *item, struct piece line)
+static void take_json(const struct items *t, struct item *item, struct span line)
 {
 	struct arena a = { .limit = LINE_ARENA };
 	const struct json *v;
-	struct piece text, document;
+	struct span text, document;
 	struct why w, cause;
 
 	if (!(v = json_parse_line(&a, line.s, line.n, t->lines.number, &w))) {
@@ -210,11 +206,11 @@ static void take_file(const struct items *t, struct item *item, const char *name
 	struct bytes text = { .limit = FILE_MAX };
 	struct why w;
 
-	put_member(item, "id", (struct piece){ name, strlen(name) });
+	put_member(item, "id", span_of(name));
 	if (slurp_text(name, &text, &w)) {
 		fail(item, &w);
 	} else {
-		struct piece all = { text.n ? text.p : "", text.n };
+		struct span all = { text.n ? text.p : "", text.n };
 
 		all.n -= all.n && all.s[all.n - 1] == '\n';
 		if (!t->without_text)
@@ -225,7 +221,7 @@ static void take_file(const struct items *t, struct item *item, const char *name
 }
 
 /* The next line of all files; of JSON, the next that is not blank. Returns as lines_next(). */
-static int next_line(struct items *t, struct piece *line, struct why *w)
+static int next_line(struct items *t, struct span *line, struct why *w)
 {
 	char *s;
 	int got = 0;
@@ -250,7 +246,7 @@ static int next_line(struct items *t, struct piece *line, struct why *w)
 
 int items_next(struct items *t, struct item **item, struct why *w)
 {
-	struct piece line;
+	struct span line;
 	int got = t->kind == ITEMS_FILES ? t->at < t->n_files : next_line(t, &line, w);
 
 	if (got <= 0)

@@ -8,7 +8,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/bytes.h"
-#include "span.h"
+#include "lib/base/span.h"
 
 enum pattern_place {            /* the bytes that are placeholders */
 	PATTERN_NAME = 1,       /* the name of a tool */

@@ -3,7 +3,7 @@
 #define PLACE_H
 
 #include "format.h"
-#include "span.h"
+#include "lib/base/span.h"
 
 struct place {
 	const char *name;       /* NULL: not shown */

@@ -1,4 +1,4 @@
-/* span: a piece of a text, which is borrowed. */
+/* span: a piece of a text, s[n], which is borrowed. */
 #ifndef SPAN_H
 #define SPAN_H
 
