@@ -13,8 +13,8 @@ struct budget_options {         /* starts as zeros */
 	int given;
 	int32_t most;
 	struct after open;      /* the texts that open reasoning; none: <think> */
-	const char *close;      /* that closes it, and what comes before that; in both \n is a new line. NULL: the */
-	const char *message;    /* end of <think> on a line, and no message */
+	const char *close;      /* the text that closes it; NULL: </think> on a line of its own */
+	const char *message;    /* what is drawn before that; NULL: nothing. In both, \n is a new line */
 };
 
 struct budget;

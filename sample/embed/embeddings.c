@@ -115,10 +115,10 @@ static int take_card(struct embeddings *e, const struct frame *f, struct why *w)
 
 	if (card_read(&e->in, f, &card, w))
 		return -1;
-	if (e->carded)
+	if (e->has_card)
 		return card_agree(&e->card, "the first card", &card, "a later one", w) ? frame_why(&e->in, w) : 0;
 	e->card = card;
-	e->carded = 1;
+	e->has_card = 1;
 	return 0;
 }
 
@@ -184,7 +184,7 @@ static int give(struct embeddings *e, struct text *x, struct embedding *to, stru
 	return 1;
 }
 
-/* Those that are left at the end of the stream, in order. */
+/* Hands out the texts that are left at the end of the stream, in order. */
 static int give_left(struct embeddings *e, struct embedding *to, struct why *w)
 {
 	if (!e->left && !(e->left = sequences_all(&e->sequences, w)))

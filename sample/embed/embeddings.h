@@ -24,7 +24,7 @@ struct embeddings {
 	/* private */
 	struct sequences sequences;     /* of struct text */
 	uint32_t next;                  /* the sequence whose turn it is, from 1 */
-	int carded;
+	int has_card;
 	struct sequence *last;          /* of the embedding that was returned */
 	struct sequence **left;         /* at the end of the stream: those that are left, [n_given] of them returned */
 	size_t n_given;
@@ -34,8 +34,8 @@ struct embeddings {
 void embeddings_open(struct embeddings *e, int fd, const char *name);
 void embeddings_close(struct embeddings *e);
 
-/* Returns 1; 0 at the end of the stream; -1 with a reason. A sequence without rows that does not end, or sequence 0
- * without rows, is no text. */
+/* Returns 1; 0 at the end of the stream; -1 with a reason. A sequence without rows counts as a text if it ends,
+ * unless it is sequence 0. */
 int embeddings_next(struct embeddings *e, struct embedding *to, struct why *w);
 
 #endif

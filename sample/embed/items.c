@@ -1,4 +1,4 @@
-/* From lines or files to what tok reads. */
+/* From lines or files to the lines of JSON that tok reads. */
 #include "items.h"
 
 #include <stdint.h>

@@ -38,7 +38,8 @@ static void fail(const struct item *item, const char *error)
 	must(output_fail(&output, item ? &item->label : NULL, error, &w));
 }
 
-static void scale(struct embedding *e)
+/* Cuts the rows to --dimensions and normalises them. */
+static void shape(struct embedding *e)
 {
 	int whole = e->pooling == POOLING_NONE || e->pooling == POOLING_RANK;
 	int p = set.normalizes || !whole ? set.normalize : SCALE_NONE;
@@ -64,7 +65,7 @@ static void print(const struct item *item, struct embedding *e)
 	} else if (!scale_is_finite(e->row, e->rows * e->cols)) {
 		fail(item, "the embedding is not finite");
 	} else {
-		scale(e);
+		shape(e);
 		must(output_put(&output, item ? &item->label : NULL, e->pooling, e->row, e->rows, e->cols, &w));
 	}
 }
@@ -88,7 +89,7 @@ static int print_all(int fd, const char *name)
 	return got;
 }
 
-/* Of several errors the cause is reported: what a stage says, then what is wrong with the stream. */
+/* Of several errors the likely cause is reported: what a stage says comes before what is wrong with the stream. */
 static void run(void)
 {
 	struct why of_stream;

@@ -31,8 +31,8 @@ int pipeline_start(struct pipeline *p, struct why *w);
 /* The item whose turn it is, which is there once its embedding is; the caller frees it. NULL: there is none. */
 struct item *pipeline_take(struct pipeline *p);
 
-/* After the end of the embeddings. Returns 0; 1 with a reason if a stage failed although all items were taken, perhaps
- * because single texts did; -1 with a reason if some were not, or the texts could not be read. */
+/* Call at the end of the embeddings. Returns 0; 1 with a reason if a stage failed although all items were taken, which
+ * may be due to single texts; -1 with a reason if some items were not taken, or the texts could not be read. */
 int pipeline_wait(struct pipeline *p, struct why *w);
 
 #endif

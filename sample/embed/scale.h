@@ -1,4 +1,4 @@
-/* scale: an embedding cut to its first elements, and normalised. */
+/* scale: normalises embeddings. */
 #ifndef SCALE_H
 #define SCALE_H
 

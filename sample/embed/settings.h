@@ -19,7 +19,8 @@ struct settings {
 extern const struct opt settings_opts[];
 extern const struct cli_rule settings_rules[];
 
-/* Reads them and checks that they go together; ends the program if not. Before that c->argv[0] is the program. */
+/* Reads the options and checks that they go together; ends the program if not. Call after cli_start(), when c->argv[0]
+ * is still the program's path. */
 void settings_read(struct settings *set, struct cli *c);
 
 #endif

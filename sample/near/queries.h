@@ -16,7 +16,7 @@ struct query {
 };
 
 struct queries {                /* those of one search */
-	size_t cols;            /* set by the caller; 0: there are no vectors, and queries of any length are right */
+	size_t cols;            /* set by the caller; 0: there are no vectors, so queries may have any length */
 	struct query query[SEARCH_QUERIES];
 	size_t n;
 };

@@ -8,9 +8,8 @@
 #include "nearest.h"
 #include "queries.h"
 
-/* Replaces found[n], what was found for query[n], by the best of it according to the scores of the embedder, at most
- * `most` hits each. Every query has a text, and so has every label; -1 with a reason if not, or if a pair has no
- * score. */
+/* Replaces found[n], the hits for query[n], with the best of them by the scores of the embedder, at most `most` each.
+ * -1 with a reason, also if a query or a label has no text, or a pair no score. */
 int rerank(struct embedder *e, const struct query *query, struct nearest *found, size_t n, size_t most,
 	const struct labels *labels, struct why *w);
 

@@ -68,7 +68,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Runs the workers, the first one here. If the system refuses threads, fewer do the work. */
+/* Runs the workers, the first one in this thread. If the system refuses threads, fewer do the work. */
 static void run(struct worker *worker, size_t n)
 {
 	size_t started = 1;

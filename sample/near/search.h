@@ -15,7 +15,7 @@ struct search {
 	int cosine;             /* the score is the cosine, otherwise the inner product */
 	size_t n_threads;
 
-	size_t not_finite;      /* vectors with an infinity or NaN, which are not found; of the last search */
+	size_t not_finite;      /* after a search: vectors with an infinity or NaN, which are never found */
 };
 
 /* Finds the nearest to query[i][cols] for i < n, at most SEARCH_QUERIES; found[i] is open and empty, and is then
