@@ -42,8 +42,8 @@ struct result *live_result(const struct loop *l, uint32_t seq);
 /* The position of ids.id[i]; FRAME_APPEND if it is not known. */
 uint32_t live_position(const struct live *s, size_t i);
 
-/* The position of a frame of its, given as pos or FRAME_APPEND, whose first `known` ids the sequence has already. The
- * first position that a frame gives also fixes where the sequence starts. */
+/* The position of one of its frames, given as pos or FRAME_APPEND, whose first `known` ids the sequence has already.
+ * The first position that a frame gives also fixes where the sequence starts. */
 uint32_t live_place(struct live *s, uint32_t pos, size_t known);
 
 /* Sends ids[n] to fwd; or any frame of it. */

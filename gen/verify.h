@@ -13,8 +13,8 @@
  * differ, 2 trouble, whose reasons are on stderr. */
 int verify(struct request *q, struct cli *c, const char *argv0);
 
-/* For run(), which draws the text of q->record: each prints a line and sets q->differs if an id differs; or the end, or
- * the text that detok printed. */
+/* For run(), which draws the text of q->record. verify_ids() reports a difference between the ids, and verify_text()
+ * one in the end or in the text that detok printed: they print a line and set q->differs. */
 void verify_ids(struct request *q, const struct replay *replay);
 void verify_text(struct request *q, const struct result *r, const struct bytes *text);
 
