@@ -21,7 +21,8 @@ static const struct opt opts[] = {
 	{ PAIR, "pair", NULL,
 		"make each line a pair of texts, for a reranker: the query, a tab, and the document" },
 	{ JSON, "json", NULL,
-		"with --lines: each line is a JSON string, as chat --lines writes them;\n"
+		"with --lines: each line is a JSON string, as chat --lines writes them, or an\n"
+		"array of ids;\n"
 		"with --pair: an array of two strings" },
 	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the text have their meaning in C" },
 	{ 'a', "append", NULL, "continue a sequence: no position in the frames, no BOS, EOS or leading space" },

@@ -27,18 +27,34 @@ static int write_prompt(const struct tok *t, const struct ids *ids, int failed, 
 	return frame_write_end(1, failed ? FRAME_END_ERROR : 0, (uint32_t)ids->n, t->n_lines, w);
 }
 
-/* Makes the line what its JSON string says. Returns 1 for null: the stage before has said what is wrong with it. */
-static int unquote(struct text *x, struct arena *a, struct why *w)
+/* Appends the ids of an array. */
+static int take_ids(const struct tok *t, const struct json *list, struct ids *ids, struct why *w)
+{
+	for (const struct json *v = list->child; v; v = v->next) {
+		if (v->type != JSON_INT || v->i < 0 || v->i >= t->card.n_vocab)
+			return why(w, "an array of token ids from 0 to %d is expected", (int)t->card.n_vocab - 1);
+		if (ids_add(ids, (int32_t)v->i))
+			return why(w, "out of memory");
+	}
+	return 0;
+}
+
+/* The ids of what the line says. Returns 1 for null: the stage before has said what is wrong with it. */
+static int encode_json(struct tok *t, struct text *x, struct arena *a, struct ids *ids, struct why *w)
 {
 	const struct json *v = json_parse(a, x->s, x->n, w);
 
 	if (!v)
 		return -1;
-	if (v->type != JSON_STRING && v->type != JSON_NULL)
+	if (v->type == JSON_NULL)
+		return 1;
+	if (v->type == JSON_ARRAY)
+		return take_ids(t, v, ids, w);
+	if (v->type != JSON_STRING)
 		return why(w, "%s, where a string is expected", json_type_name(v));
 	x->s = (char *)v->s;
 	x->n = v->n;
-	return v->type == JSON_NULL;
+	return tok_encode(t, x, ids, w);
 }
 
 /* The ids of the line. Returns 0; 1 if there are none, as the stage before has said; -1 with a reason that names it. */
@@ -52,8 +68,8 @@ static int encode_line(struct tok *t, struct text *x, struct ids *ids, struct wh
 	ids->n = 0;
 	if (t->pairing)
 		failed = pair_encode(t, x, &a, ids, w);
-	else if (!t->json || !(failed = unquote(x, &a, w)))
-		failed = tok_encode(t, x, ids, w);
+	else
+		failed = t->json ? encode_json(t, x, &a, ids, w) : tok_encode(t, x, ids, w);
 	if (!failed && ids->n > FRAME_IDS_MAX)
 		failed = why(w, "more tokens than a frame holds");
 	arena_free(&a);
