@@ -122,7 +122,7 @@ REFERENCE = reference_model reference_keys reference_families reference_math ref
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder mkembedders
 HELPERS = mkmodel mkadapter reference stream weave answer engine draw dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
-OTHERS = gen/main gen/ask lib/gguf/models tok/chat tok/chat_grammar tok/chat_parse fwd/main \
+OTHERS = gen/main gen/ask lib/gguf/models lib/gguf/description tok/chat tok/chat_grammar tok/chat_parse fwd/main \
 	sample/schema detok/main detok/printer detok/stops detok/filter detok/texts $(PEEK:%=detok/%) gen/feed \
 	gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
 	tests/quantise_few tests/quantise_grid \
@@ -158,7 +158,8 @@ quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/qu
 # random models
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(MADE:%=$(OBJ)/tests/%.o) $(quantise_o)
 gen_o = $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
-	$(term_o) $(process_o) $(rules_o) $(schema_o) $(chat_o) $(OBJ)/lib/gguf/models.o $(tok_o) $(lib_o)
+	$(OBJ)/lib/gguf/models.o $(OBJ)/lib/gguf/description.o \
+	$(term_o) $(process_o) $(rules_o) $(schema_o) $(chat_o) $(tok_o) $(lib_o)
 # The page of serve is a source made of page.html.
 page_o = $(OBJ)/gen/serve/page.o
 serve_o = $(SERVE:%=$(OBJ)/gen/serve/%.o) $(page_o) $(process_o) $(json_o) $(lib_o)
@@ -184,7 +185,7 @@ $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(OBJ)/lib/gguf/models.o $(fwd_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(models_o) $(tok_o) $(lib_o)
 $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(models_o) $(pick_o) \
 	$(process_o) $(chat_o) $(tok_o) $(lib_o)
-$(BIN)/embed: $(EMBED:%=$(OBJ)/sample/embed/%.o) $(process_o) $(json_o) $(lib_o)
+$(BIN)/embed: $(EMBED:%=$(OBJ)/sample/embed/%.o) $(OBJ)/lib/gguf/description.o $(process_o) $(models_o) $(lib_o)
 $(BIN)/near: $(NEAR:%=$(OBJ)/sample/near/%.o) $(process_o) $(json_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/stops.o $(OBJ)/detok/filter.o \

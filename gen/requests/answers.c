@@ -1,7 +1,6 @@
 /* An answer is one line, or with stream several; each is written at once. */
 #include "gen/requests/answers.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "gen/requests/prompts.h"
 #include "lib/base/clock.h"
 #include "lib/base/utf8.h"
+#include "lib/gguf/description.h"
 
 static void key(struct json_writer *to, const char *name)
 {
@@ -489,30 +489,8 @@ static int apply_template(struct job *j, const struct model *m, struct json_writ
 
 static int describe(const struct model *m, struct json_writer *to)
 {
-	struct gguf_string name, arch;
-	struct why ignored;
-	char text[320];
-	int64_t n_embd = 0;
-
 	key(to, "model");
-	json_open(to, '{');
-	put_word(to, "name", m->name);
-	if (gguf_text(m->gguf, "general.name", &name, &ignored) > 0)
-		put_text(to, "description", name.s, name.n);
-	else
-		put_word(to, "description", NULL);
-	put_integer(to, "n_vocab", m->card.n_vocab);
-	put_integer(to, "n_ctx", m->card.n_ctx);
-	if (gguf_text(m->gguf, "general.architecture", &arch, &ignored) > 0) {
-		snprintf(text, sizeof text, "%.*s.embedding_length", GGUF_SHOWN(arch));
-		gguf_integer(m->gguf, text, 0, INT64_MAX, &n_embd, &ignored);
-	}
-	put_integer(to, "n_embd", n_embd);
-	snprintf(text, sizeof text, "%016" PRIx64, m->card.vocab);
-	put_word(to, "vocab_fingerprint", text);
-	key(to, "template");
-	json_raw(to, gguf_find(m->gguf, "tokenizer.chat_template") ? "true" : "false");
-	json_close(to, '}');
+	description_write(to, m->name, m->gguf, m->card.n_vocab, m->card.n_ctx, m->card.vocab);
 	return 0;
 }
 

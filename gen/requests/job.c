@@ -68,6 +68,8 @@ static int find_kind(struct job *j, struct why *w)
 		j->kind = JOB_MODEL;
 	if (j->kind)
 		return 0;
+	if (field(j, "text") || field(j, "query"))
+		return why(w, "this model generates text; it makes no embeddings and ranks no documents");
 	return why(w, "expected a member \"messages\", \"prompt\", \"cancel\", \"tokenize\", \"detokenize\" or "
 		"\"model\": true");
 }

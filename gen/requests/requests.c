@@ -15,6 +15,7 @@
 #include "gen/requests/opts.h"
 #include "lib/base/io.h"
 #include "lib/chat/chat_opts.h"
+#include "lib/gguf/description.h"
 
 enum { WAITING_MAX = 64 << 20, OUT_MOST = 1 << 20 };    /* bytes of jobs that wait, and of answers */
 
@@ -322,24 +323,13 @@ static int over(void *owner, uint32_t reason, const char *text, size_t n, struct
 
 /* ---- start and end ---- */
 
-/* The name of a model's file, without .gguf. */
-static void name_model(struct model *m)
-{
-	const char *slash = strrchr(m->path, '/'), *name = slash ? slash + 1 : m->path;
-	size_t n = strlen(name);
-
-	if (n > 5 && !strcmp(name + n - 5, ".gguf"))
-		n -= 5;
-	snprintf(m->name, sizeof m->name, "%.*s", (int)n, name);
-}
-
 static int open_model(struct requests *r, struct why *w)
 {
 	const struct request *q = r->q;
 	struct model *m = &r->model;
 
 	m->path = q->model;
-	name_model(m);
+	description_name(m->name, sizeof m->name, m->path);
 	for (size_t i = 0; i < q->n_given; i++)
 		if (chat_take(&m->setup, q->given[i].o, q->given[i].value, w) < 0)
 			return -1;

@@ -1,6 +1,8 @@
 /* The names that llama.cpp, Ollama's engine and this project write and read. */
 #include "architecture.h"
 
+#include <stdio.h>
+
 static const char *const names[] = {
 	"afmoe", "apertus", "arcee", "arctic", "arwkv7", "axk2", "baichuan", "bailingmoe", "bailingmoe2",
 	"bailingmoe3", "berrylm", "bert", "bitnet", "bitnet-b1.58", "bloom", "chameleon", "chatglm", "clip",
@@ -29,4 +31,25 @@ int architecture_known(struct gguf_string name)
 		if (gguf_is(name, names[i]))
 			return 1;
 	return 0;
+}
+
+int architecture_integer(const struct gguf *g, const char *name, int64_t low, int64_t high, int64_t *out,
+	struct why *w)
+{
+	struct gguf_string arch;
+	char key[160];
+	int found = gguf_text(g, "general.architecture", &arch, w);
+
+	if (found <= 0)
+		return found;
+	snprintf(key, sizeof key, "%.*s.%s", GGUF_SHOWN(arch), name);
+	return gguf_integer(g, key, low, high, out, w);
+}
+
+int architecture_pools(const struct gguf *g)
+{
+	struct why ignored;
+	int64_t pooling = 0;
+
+	return architecture_integer(g, "pooling_type", 1, INT32_MAX, &pooling, &ignored) > 0;
 }

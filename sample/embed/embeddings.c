@@ -178,7 +178,8 @@ static int give(struct embeddings *e, struct text *x, struct embedding *to, stru
 	if (sequences_end(&e->sequences, seq, w))
 		return -1;
 	e->last = &x->sequence;
-	*to = (struct embedding){ .row = x->row, .rows = x->rows, .cols = x->cols, .pooling = x->pooling };
+	*to = (struct embedding){ .row = x->row, .rows = x->rows, .cols = x->cols, .pooling = x->pooling,
+		.tokens = x->tokens };
 	if (!x->rows)
 		explain(e, x, to);
 	return 1;

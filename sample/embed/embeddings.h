@@ -15,6 +15,7 @@ struct embedding {
 	size_t rows, cols;      /* rows 0: there is none, for this reason: */
 	char error[96];
 	enum pooling pooling;
+	uint32_t tokens;        /* of the text */
 };
 
 struct embeddings {

@@ -145,6 +145,8 @@ static int is_left_out(const struct items *t, const struct json *member)
 	static const char *const own[] = { "embedding", "error", "score", "scores" };
 	static const char *const texts[] = { "text", "query", "document" };
 
+	if (t->requests)
+		return strcmp(member->key, "id") && strcmp(member->key, "index");
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		if (!strcmp(member->key, own[i]))
 			return 1;
@@ -172,29 +174,73 @@ static void put_label(const struct items *t, struct item *item, const struct jso
 	}
 }
 
+/* The text or the pair of an object, or a string, as a line for tok. */
+static int put_texts(const struct items *t, struct item *item, const struct json *v, struct why *w)
+{
+	struct span text, document;
+
+	if (t->pairs && v->type != JSON_OBJECT)
+		return why(w, "%s, not an object", json_type_name(v));
+	if (string_of(v, t->pairs ? "query" : "text", &text, w) || (t->pairs && string_of(v, "document", &document, w)))
+		return -1;
+	if (t->pairs)
+		put_pair(t, item, text, document);
+	else
+		put_single(t, item, text);
+	return 0;
+}
+
+/* A text as ids, which have no prefix. */
+static int put_ids(const struct items *t, struct item *item, const struct json *ids, struct why *w)
+{
+	struct json_writer j = json_to_bytes(&item->line);
+
+	for (const struct json *id = ids->child; id; id = id->next)
+		if (id->type != JSON_INT || id->i < 0 || id->i >= t->n_vocab)
+			return why(w, "expected ids from 0 to %lld", (long long)t->n_vocab - 1);
+	json_value(&j, ids);
+	return 0;
+}
+
+static int put_request(const struct items *t, struct item *item, const struct json *v, struct why *w)
+{
+	const struct json *text = json_get(v, "text"), *dimensions = json_get(v, "dimensions");
+	const struct json *model = json_get(v, "model");
+
+	item->asks = json_get(v, "cancel") ? ITEM_NOTHING : model && model->type == JSON_TRUE ? ITEM_MODEL
+		: ITEM_EMBEDDING;
+	if (item->asks != ITEM_EMBEDDING) {
+		bytes_puts(&item->line, "null");
+		return 0;
+	}
+	if (!t->pairs && !text)
+		return why(w, "this model makes embeddings; it generates no text and ranks no documents");
+	if (t->pairs && !json_get(v, "query"))
+		return why(w, "this model ranks documents; it generates no text and makes no embeddings");
+	if (dimensions && (dimensions->type != JSON_INT || dimensions->i < 1))
+		return why(w, "dimensions: expected a positive integer");
+	item->dimensions = dimensions ? dimensions->i : 0;
+	return !t->pairs && text->type == JSON_ARRAY ? put_ids(t, item, text, w) : put_texts(t, item, v, w);
+}
+
 static void take_json(const struct items *t, struct item *item, struct span line)
 {
 	struct arena a = { .limit = LINE_ARENA };
 	const struct json *v;
-	struct span text, document;
 	struct why w, cause;
 
 	if (!(v = json_parse_line(&a, line.s, line.n, t->lines.number, &w))) {
 		fail(item, &w);
-	} else if (t->pairs ? v->type != JSON_OBJECT || string_of(v, "query", &text, &cause)
-		|| string_of(v, "document", &document, &cause) : string_of(v, "text", &text, &cause)) {
-		if (t->pairs && v->type != JSON_OBJECT)
-			why(&cause, "%s, not an object", json_type_name(v));
-		else if (v->type == JSON_OBJECT)
+	} else if ((t->requests ? put_request : put_texts)(t, item, v, &cause)) {
+		if (v->type == JSON_OBJECT)
 			put_label(t, item, v);
-		why(&w, "line %zu: %s", t->lines.number, cause.text);
+		if (t->requests)
+			w = cause;
+		else
+			why(&w, "line %zu: %s", t->lines.number, cause.text);
 		fail(item, &w);
 	} else {
 		put_label(t, item, v);
-		if (t->pairs)
-			put_pair(t, item, text, document);
-		else
-			put_single(t, item, text);
 	}
 	arena_free(&a);
 }

@@ -33,20 +33,18 @@ static void must(int failed)
 static void fail(const struct item *item, const char *error)
 {
 	n_failed++;
-	if (set.kind != OUTPUT_JSON)
+	if (!output_is_text(set.kind))
 		cli_warn(&c, "text %" PRIu64 ": %s", n_texts, error);
 	must(output_fail(&output, item ? &item->label : NULL, error, &w));
 }
 
-/* Cuts the rows to --dimensions and normalises them. */
-static void shape(struct embedding *e)
+/* Keeps the first elements (0: all) and normalises them. */
+static void shape(struct embedding *e, size_t dimensions)
 {
 	int whole = e->pooling == POOLING_NONE || e->pooling == POOLING_RANK;
 	int p = set.normalizes || !whole ? set.normalize : SCALE_NONE;
-	size_t cols = set.dimensions && e->pooling != POOLING_RANK ? set.dimensions : e->cols;
+	size_t cols = dimensions && e->pooling != POOLING_RANK ? dimensions : e->cols;
 
-	if (cols > e->cols)
-		cli_die(&c, "--dimensions %zu: the embeddings have %zu", set.dimensions, e->cols);
 	for (size_t i = 0; i < e->rows; i++) {
 		for (size_t k = 0; cols < e->cols && k < cols; k++)
 			e->row[i * cols + k] = e->row[i * e->cols + k];
@@ -55,8 +53,16 @@ static void shape(struct embedding *e)
 	e->cols = cols;
 }
 
-static void print(const struct item *item, struct embedding *e)
+static void print_embedding(const struct item *item, struct embedding *e)
 {
+	int64_t asked = item && item->dimensions ? item->dimensions : (int64_t)set.dimensions;
+	int too_many = e->rows && asked > (int64_t)e->cols && e->pooling != POOLING_RANK;
+	struct why why_not;
+
+	if (too_many)
+		why(&why_not, "dimensions %" PRId64 ": the embeddings have %zu", asked, e->cols);
+	if (too_many && set.dimensions)
+		cli_die(&c, "--%s", why_not.text);
 	n_texts++;
 	if (item && item->error) {
 		fail(item, item->error);
@@ -64,10 +70,21 @@ static void print(const struct item *item, struct embedding *e)
 		fail(item, e->error);
 	} else if (!scale_is_finite(e->row, e->rows * e->cols)) {
 		fail(item, "the embedding is not finite");
+	} else if (too_many) {
+		fail(item, why_not.text);
 	} else {
-		shape(e);
-		must(output_put(&output, item ? &item->label : NULL, e->pooling, e->row, e->rows, e->cols, &w));
+		shape(e, (size_t)asked);
+		must(output_put(&output, item ? &item->label : NULL, e, &w));
 	}
+}
+
+/* card: of the stream. */
+static void print(const struct item *item, struct embedding *e, const struct card *card)
+{
+	if (!item || item->asks == ITEM_EMBEDDING)
+		print_embedding(item, e);
+	else if (item->asks == ITEM_MODEL)
+		must(output_model(&item->label, set.file, card, &w));
 }
 
 /* Prints the embeddings of a stream; with a model those of the texts that the pipeline has been given. Returns -1 if
@@ -82,7 +99,7 @@ static int print_all(int fd, const char *name)
 	embeddings_open(&in, fd, name);
 	while ((got = embeddings_next(&in, &e, &w)) > 0) {
 		item = set.model ? pipeline_take(&set.pipeline) : NULL;
-		print(item, &e);
+		print(item, &e, &in.card);
 		item_free(item);
 	}
 	embeddings_close(&in);
@@ -100,7 +117,8 @@ static void run(void)
 	of_stream = w;
 	close(fd);
 	status = pipeline_wait(&set.pipeline, &w);
-	must(status < 0 || (status > 0 && !n_failed));
+	/* questions about the model are empty lines, which tok counts as failures */
+	must(status < 0 || (status > 0 && !n_failed && set.kind != OUTPUT_ANSWERS));
 	if (got < 0)
 		cli_die(&c, "%s", of_stream.text);
 }
@@ -109,7 +127,7 @@ int main(int argc, char **argv)
 {
 	cli_start(&c, argc, argv);
 	settings_read(&set, &c);
-	if (set.kind != OUTPUT_JSON)
+	if (!output_is_text(set.kind))
 		cli_binary(&c, 1);
 	must(output_open(&output, set.kind, &w));
 	if (set.model) {
@@ -119,6 +137,9 @@ int main(int argc, char **argv)
 		must(print_all(0, "standard input") < 0);
 	}
 	must(output_end(&output, &w));
+	gguf_close(set.file);
+	if (set.kind == OUTPUT_ANSWERS)
+		return cli_end(&c);
 	if (n_failed && set.kind == OUTPUT_JSON)
 		cli_die(&c, "%" PRIu64 " of %" PRIu64 " texts failed", n_failed, n_texts);
 	if (n_failed)

@@ -1,6 +1,7 @@
 /* A .npy file begins with the number of its rows, so these are collected in a file first. */
 #include "output.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,15 @@
 #include "lib/base/json.h"
 #include "lib/base/le.h"
 #include "lib/base/out.h"
+#include "lib/gguf/description.h"
 #include "lib/process/stages.h"
+
+enum { MODEL_NAME_MAX = 256 };
+
+int output_is_text(enum output_kind kind)
+{
+	return kind == OUTPUT_JSON || kind == OUTPUT_ANSWERS;
+}
 
 int output_open(struct output *o, enum output_kind kind, struct why *w)
 {
@@ -39,21 +48,51 @@ static void put_numbers(const float *row, size_t n)
 	out_char(']');
 }
 
-static void put_object(const struct bytes *members, enum pooling pooling, const float *row, size_t rows, size_t cols)
+static void put_object(const struct output *o, const struct bytes *members, const struct embedding *e)
 {
-	int rank = pooling == POOLING_RANK, nested = pooling == POOLING_NONE;
+	int rank = e->pooling == POOLING_RANK, nested = e->pooling == POOLING_NONE;
 
 	begin_object(members);
-	out_print("\"%s\": ", !rank ? "embedding" : cols > 1 ? "scores" : "score");
-	if (rank && cols == 1)
-		out_print("%.9g", (double)*row);
+	out_print("\"%s\": ", !rank ? "embedding" : e->cols > 1 ? "scores" : "score");
+	if (rank && e->cols == 1)
+		out_print("%.9g", (double)*e->row);
 	else if (!nested)
-		put_numbers(row, rows * cols);
-	for (size_t i = 0; nested && i < rows; i++) {
+		put_numbers(e->row, e->rows * e->cols);
+	for (size_t i = 0; nested && i < e->rows; i++) {
 		out_text(i ? ", " : "[");
-		put_numbers(row + i * cols, cols);
+		put_numbers(e->row + i * e->cols, e->cols);
 	}
-	out_text(nested ? "]}\n" : "}\n");
+	if (nested)
+		out_char(']');
+	if (o->kind == OUTPUT_ANSWERS)
+		out_print(", \"usage\": {\"prompt_tokens\": %" PRIu32 ", \"total_tokens\": %" PRIu32 "}", e->tokens,
+			e->tokens);
+	out_text("}\n");
+}
+
+static void put_error(const struct output *o, const struct bytes *members, const char *error)
+{
+	struct json_writer j = json_to_out();
+
+	begin_object(members);
+	out_text(o->kind == OUTPUT_ANSWERS ? "\"error\": {\"message\": " : "\"error\": ");
+	json_string(&j, error, strlen(error));
+	if (o->kind == OUTPUT_ANSWERS)
+		out_text(", \"type\": \"invalid_request_error\", \"param\": null, \"code\": null}");
+	out_text("}\n");
+}
+
+int output_model(const struct bytes *members, const struct gguf *g, const struct card *card, struct why *w)
+{
+	struct json_writer j = json_to_out();
+	char name[MODEL_NAME_MAX];
+
+	description_name(name, sizeof name, g->path);
+	begin_object(members);
+	out_text("\"model\": ");
+	description_write(&j, name, g, card->n_vocab, card->n_ctx, card->vocab);
+	out_text("}\n");
+	return out_flush(w);
 }
 
 /* ---- floats ---- */
@@ -101,25 +140,19 @@ static int put_rows(struct output *o, const float *row, size_t rows, size_t cols
 
 /* ---- both ---- */
 
-int output_put(struct output *o, const struct bytes *members, enum pooling pooling, const float *row, size_t rows,
-	size_t cols, struct why *w)
+int output_put(struct output *o, const struct bytes *members, const struct embedding *e, struct why *w)
 {
-	if (o->kind == OUTPUT_JSON)
-		put_object(members, pooling, row, rows, cols);
-	else if (put_rows(o, row, rows, cols, w))
+	if (output_is_text(o->kind))
+		put_object(o, members, e);
+	else if (put_rows(o, e->row, e->rows, e->cols, w))
 		return -1;
 	return out_flush(w);
 }
 
 int output_fail(struct output *o, const struct bytes *members, const char *error, struct why *w)
 {
-	struct json_writer j = json_to_out();
-
-	if (o->kind == OUTPUT_JSON) {
-		begin_object(members);
-		out_text("\"error\": ");
-		json_string(&j, error, strlen(error));
-		out_text("}\n");
+	if (output_is_text(o->kind)) {
+		put_error(o, members, error);
 	} else {
 		o->missing++;
 		if (o->cols && write_missing(o, w))

@@ -4,13 +4,15 @@
 #include <limits.h>
 #include <string.h>
 
+#include "lib/gguf/architecture.h"
+#include "lib/gguf/models.h"
 #include "lib/process/find.h"
 #include "lib/stream/frame.h"
 #include "prefix.h"
 #include "scale.h"
 
-enum { LINES = 1, FILES, JSONL, PAIR, PREFIX, NO_TEXT, NO_PARSE_SPECIAL, TRUNCATE, LORA, POOL, NORMALIZE, DIMENSIONS,
-	RAW, NPY, BACKEND };
+enum { LINES = 1, FILES, JSONL, REQUESTS, PAIR, PREFIX, NO_TEXT, NO_PARSE_SPECIAL, TRUNCATE, LORA, POOL, NORMALIZE,
+	DIMENSIONS, RAW, NPY, BACKEND };
 enum { NORM_MAX = 64 };
 
 const struct opt settings_opts[] = {
@@ -19,6 +21,9 @@ const struct opt settings_opts[] = {
 	{ JSONL, "jsonl", NULL,
 		"each line is a JSON object with \"text\", whose other members are kept,\n"
 		"or a string" },
+	{ REQUESTS, "requests", NULL,
+		"each line is a request of a program such as serve: an object with \"text\",\n"
+		"or, for a reranker, \"query\" and \"document\"" },
 	{ PAIR, "pair", NULL,
 		"each line is a pair for a reranker: query, tab, document; with --jsonl\n"
 		"an object with \"query\" and \"document\"" },
@@ -44,9 +49,10 @@ const struct opt settings_opts[] = {
 };
 
 const struct cli_rule settings_rules[] = {
-	{ .one_of = "lines files jsonl" },
+	{ .one_of = "lines files jsonl requests" },
 	{ .one_of = "raw npy" },
 	{ "files", .excludes = "pair" },
+	{ "requests", .excludes = "pair no-text dimensions raw npy" },
 	{ "no-text", .excludes = "raw npy" },
 	{ 0 }
 };
@@ -119,6 +125,24 @@ static void check_filter(const struct cli *c)
 	}
 }
 
+/* Whether requests are texts or pairs is for the model to say. */
+static void read_model(struct settings *set, const struct cli *c, const char *pool)
+{
+	struct items *items = &set->pipeline.items;
+	const struct gguf_value *tokens;
+	int64_t pooling = POOLING_NONE;
+	struct why w;
+
+	if (!(set->file = gguf_open(models_path(set->model, &w), 0, &w))
+	    || architecture_integer(set->file, "pooling_type", 0, POOLINGS - 1, &pooling, &w) < 0)
+		cli_die(c, "%s", w.text);
+	if (pool ? !strcmp(pool, "none") : pooling == POOLING_NONE)
+		cli_die(c, "%s: --requests: no pooling, which makes one row of a text (--pool)", set->model);
+	items->pairs = pool ? !strcmp(pool, "rank") : pooling == POOLING_RANK;
+	tokens = gguf_find(set->file, "tokenizer.ggml.tokens");
+	items->n_vocab = tokens ? (int64_t)tokens->n : 0;
+}
+
 static void end_commands(struct settings *set, const struct cli *c, const char *pool)
 {
 	add(set, c, PIPELINE_FWD, "--pool");
@@ -145,6 +169,11 @@ void settings_read(struct settings *set, struct cli *c)
 		case LINES: items->kind = ITEMS_LINES; break;
 		case FILES: items->kind = ITEMS_FILES; break;
 		case JSONL: items->kind = ITEMS_JSON; break;
+		case REQUESTS:
+			items->kind = ITEMS_JSON;
+			items->requests = items->without_text = 1;
+			set->kind = OUTPUT_ANSWERS;
+			break;
 		case PAIR: items->pairs = 1; break;
 		case PREFIX: items->prefix = c->value; break;
 		case NO_TEXT: items->without_text = 1; break;
@@ -167,6 +196,8 @@ void settings_read(struct settings *set, struct cli *c)
 	if (!items->prefix)
 		items->prefix = prefix;
 	take_operands(set, c);
+	if (set->model && items->requests)
+		read_model(set, c, pool);
 	if (set->model)
 		end_commands(set, c, pool);
 	else

@@ -5,11 +5,13 @@
 #include <stddef.h>
 
 #include "lib/base/cli.h"
+#include "lib/gguf/gguf.h"
 #include "output.h"
 #include "pipeline.h"
 
 struct settings {
 	const char *model;              /* NULL: a filter of frames */
+	struct gguf *file;              /* the model's, which requests ask about */
 	size_t dimensions;              /* 0: all */
 	int normalize, normalizes;      /* as scale_row() has it, if it was given */
 	enum output_kind kind;
