@@ -107,8 +107,8 @@ FEED = feed_opts loop loop_in loop_back loop_start live cache queue draft guessi
 GEN = run generate signals options arguments hosts pipeline report messages convert console show reply parser calls \
 	display commands layout spans conversation record verify $(REQUESTS:%=requests/%) $(FEED)
 REQUESTS = requests inbox job fields opts prompts choice logprobs answers answered
-SERVE = http reply failure members sampling keys engine service exchange turn openai messages messages_input \
-	responses responses_input plain about routes connection
+SERVE = http reply failure members sampling keys engine service exchange turn openai texts embeddings rerank \
+	messages messages_input responses responses_input plain about routes connection
 SERVER = address server main
 TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
@@ -193,7 +193,7 @@ $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/stops.o $(
 $(BIN)/peek: $(PEEK:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(OBJ)/gen/main.o $(gen_o)
 $(BIN)/ask: $(OBJ)/gen/ask.o $(gen_o)
-$(BIN)/serve: $(SERVER:%=$(OBJ)/gen/serve/%.o) $(serve_o)
+$(BIN)/serve: $(SERVER:%=$(OBJ)/gen/serve/%.o) $(OBJ)/lib/gguf/models.o $(serve_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/tests/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)

@@ -1,5 +1,5 @@
-/* engine: takes the place of gen --requests in the tests of serve: reads requests, one a line, and answers as their
- * last text says. The first word decides:
+/* engine: takes the place of gen and embed --requests in the tests of serve: reads requests, one a line, and answers as
+ * their last text says. The first word decides:
  *
  *	say WORDS       these words, each a delta of a stream
  *	think WORDS     the first of them as reasoning, the others as text
@@ -13,7 +13,8 @@
  *	garble          a line that is no JSON
  *	die             ends with status 1 and a line on stderr
  *
- * Anything else is said as it is. A token is a byte of a text. */
+ * Anything else is said as it is. A token is a byte of a text. The embedding of a text is its number of bytes, its
+ * first byte and a half; the score of a document is its number of bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +81,22 @@ static void end(struct json_writer *w)
 		cli_die(&c, "%s", why.text);
 }
 
-static void fail(const struct json *id, const char *type, const char *message)
+/* The member of texts and documents by which serve finds them. */
+static void write_index(struct json_writer *w, const struct json *request)
 {
-	struct json_writer w = begin(id);
+	const struct json *index = json_get(request, "index");
 
+	if (!index)
+		return;
+	key(w, "index");
+	json_value(w, index);
+}
+
+static void fail(const struct json *request, const char *type, const char *message)
+{
+	struct json_writer w = begin(json_get(request, "id"));
+
+	write_index(&w, request);
 	key(&w, "error");
 	json_open(&w, '{');
 	text(&w, "message", message, strlen(message));
@@ -292,13 +305,43 @@ static void say_request(struct answer *a)
 	bytes_free(&b);
 }
 
+static void embed(const struct json *request, const char *s)
+{
+	const struct json *dimensions = json_get(request, "dimensions");
+	struct json_writer w = begin(json_get(request, "id"));
+	char text[80];
+	size_t n = strlen(s);
+
+	write_index(&w, request);
+	if (json_get(request, "query")) {
+		snprintf(text, sizeof text, "%zu", n);
+		raw(&w, "score", text);
+	} else {
+		snprintf(text, sizeof text, "[%zu, %d, 0.5]", n, *s);
+		if (dimensions && dimensions->i == 1)
+			snprintf(text, sizeof text, "[%zu]", n);
+		raw(&w, "embedding", text);
+	}
+	snprintf(text, sizeof text, "{\"prompt_tokens\": %zu, \"total_tokens\": %zu}", n, n);
+	raw(&w, "usage", text);
+	end(&w);
+}
+
 /* ---- requests ---- */
 
-/* The text of the last message, or of the prompt. */
+/* Whether it is for an embedding or a score. */
+static int is_embedded(const struct json *request)
+{
+	return json_get(request, "text") || json_get(request, "document");
+}
+
+/* The text of the last message, or of the prompt, or what is embedded. */
 static const char *last_text(const struct json *request)
 {
 	const struct json *messages = json_get(request, "messages"), *content = json_get(request, "prompt");
 
+	if (is_embedded(request))
+		content = json_get(request, json_get(request, "text") ? "text" : "document");
 	if (messages && messages->type == JSON_ARRAY && messages->last)
 		content = json_get(messages->last, "content");
 	if (content && content->type == JSON_ARRAY && content->last && content->last->type == JSON_OBJECT)
@@ -334,15 +377,17 @@ static void answer(const struct json *request)
 	else if (begins(s, "many", &rest))
 		say_many(&a, strtol(rest, NULL, 10));
 	else if (begins(s, "refuse", &rest))
-		fail(a.id, "invalid_request_error", "the prompt is refused");
+		fail(request, "invalid_request_error", "the prompt is refused");
 	else if (begins(s, "fail", &rest))
-		fail(a.id, "server_error", "the engine has failed");
+		fail(request, "server_error", "the engine has failed");
 	else if (begins(s, "garble", &rest))
 		garble();
 	else if (begins(s, "die", &rest))
 		cli_die(&c, "told to die");
 	else if (begins(s, "wait", &rest) && n_waiting < WAITING_MAX && a.id)
 		waiting[n_waiting++] = a.id->i;
+	else if (is_embedded(request))
+		embed(request, s);
 	else
 		say(&a, "content", begins(s, "say", &rest) ? rest : s, "stop");
 }

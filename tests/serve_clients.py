@@ -180,6 +180,17 @@ def left(server, rudely):
     return "cancelled"
 
 
+def left_many(server):
+    """Of a client that leaves, only the texts that the engine has are completed."""
+    body = json.dumps({"input": ["wait"] * 300}).encode()
+    s = server.connect()
+    s.sendall(b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+    server.until("requests", 1)
+    s.close()
+    server.until("requests", 0)
+    return "cancelled"
+
+
 def slow_reader(server):
     s = server.connect()
     s.sendall(request("many 100000", stream=True))
@@ -278,6 +289,7 @@ def main():
     print("pipelined:", *pipelined(server))
     print("half:", half(server))
     print("left:", left(server, False))
+    print("left with many texts:", left_many(server))
     print("slow reader:", slow_reader(server))
     print("continued:", *continued(server))
     print("many:", many(server))

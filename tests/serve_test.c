@@ -261,10 +261,11 @@ static void test_late(void)
 /* ---- the fuzzer ---- */
 
 static const char *const paths[] = { "/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages",
-	"/v1/messages/count_tokens", "/v1/models", "/v1/models/x", "/v1/embeddings", "/tokenize", "/detokenize",
-	"/apply-template", "/health", "/metrics", "/", "/nowhere" };
+	"/v1/messages/count_tokens", "/v1/models", "/v1/models/x", "/v1/embeddings", "/v1/rerank", "/tokenize",
+	"/detokenize", "/apply-template", "/health", "/metrics", "/", "/nowhere" };
 
 static const char *const bodies[] = {           /* ' stands for " */
+	"{'input':['a','b',[1,2]],'encoding_format':'base64','query':'q','documents':['a',{'text':'b'}],'top_n':1}",
 	"{'messages':[{'role':'user','content':'a'}],'stream':true,'stream_options':{'include_usage':true}}",
 	"{'messages':[{'role':'user','content':[{'type':'text','text':'a'}]}],'n':2,'logprobs':true}",
 	"{'prompt':['a','b'],'max_tokens':3,'stop':['x'],'echo':true}", "{'prompt':[1,2],'stream':true}",
@@ -300,7 +301,9 @@ static const char *const answers[] = {
 		"'arguments':'{}'}}]},'finish_reason':'length','stop_reason':'x'}],'usage':{'prompt_tokens':3}",
 	"'choices':[{'index':0,'text':'a','finish_reason':'stop'}],'usage':{}", "'choices':[],'usage':null",
 	"'error':{'message':'m','type':'invalid_request_error','param':'p'}", "'error':null", "'tokens':[1,2]",
-	"'content':'a'", "'prompt':'a'", "'model':{'name':'x'}", "'model':3,'choices':{'a':1}",
+	"'content':'a'", "'prompt':'a'", "'index':0,'embedding':[1,-0.5]", "'index':1,'embedding':[2]",
+	"'index':2,'embedding':[]", "'index':9,'embedding':{}", "'index':0,'score':1,'usage':{'prompt_tokens':3}",
+	"'index':1,'scores':[2,1]", "'model':{'name':'x'}", "'model':3,'choices':{'a':1}",
 	"'choices':[1,{'delta':[]},{'delta':{'tool_calls':[3,{}],'content':[]}}]"
 };
 
@@ -337,7 +340,7 @@ static size_t damage(char *s, size_t n)
 
 static size_t make_request(char *s)
 {
-	const char *path = ANY(paths), *body = random_below(3) ? bodies[random_below(8)] : ANY(bodies);
+	const char *path = ANY(paths), *body = random_below(3) ? bodies[random_below(9)] : ANY(bodies);
 	static char changed[ROOM];
 	size_t n = 0, m = strlen(body);
 

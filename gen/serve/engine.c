@@ -70,6 +70,8 @@ void engine_cancel(struct engine *e, struct exchange *x)
 		if (call->exchange != x)
 			continue;
 		call->exchange = NULL;
+		call->given_up = 1;
+		e->n_given_up++;
 		to = members_to(&e->to);
 		json_open(&to, '{');
 		member_int(&to, "cancel", call->id);
@@ -86,6 +88,7 @@ void engine_finish(struct engine *e, struct call *call)
 		at = &(*at)->next;
 	*at = call->next;
 	e->n_calls--;
+	e->n_given_up -= (size_t)call->given_up;
 	free(call);
 }
 

@@ -1,4 +1,4 @@
-/* engine: the process that answers: gen --requests, or a command that speaks the same lines. Requests are queued for
+/* engine: the process that answers: gen or embed --requests, or a command that speaks the same lines. Requests wait for
  * its standard input and lines taken from its standard output, both without waiting, so that one poll loop serves it
  * and all clients. Each request has a number, by which its call is found when a line comes. */
 #ifndef ENGINE_H
@@ -15,7 +15,8 @@ struct exchange;
 
 struct call {                   /* a request that the engine has not finished */
 	int64_t id;
-	struct exchange *exchange;      /* that waits for it; NULL: nobody does any more */
+	struct exchange *exchange;      /* that waits for it, or NULL */
+	int given_up;                   /* nobody waits for it any more */
 	int stream;                     /* it has several lines; the last one has `usage` */
 	struct call *next;
 };
@@ -26,7 +27,7 @@ struct engine {                 /* starts as zeros */
 	struct bytes to, from;
 	size_t sent, taken, searched;
 	struct call *calls;
-	size_t n_calls;
+	size_t n_calls, n_given_up;
 	int64_t last;                   /* the newest id */
 	int ended;                      /* it answers nothing any more */
 };

@@ -22,15 +22,23 @@ void exchange_name(struct exchange *x, const char *prefix)
 		x->service->exchanges);
 }
 
+/* Nobody waits any more for what the engine has of it. */
+static void give_up(struct exchange *x)
+{
+	if (!x->asked)
+		return;
+	engine_cancel(&x->service->engine, x);
+	x->service->waiting--;
+	x->asked = 0;
+}
+
 /* ---- the answer ---- */
 
 static void finish(struct exchange *x, int status)
 {
 	x->done = 1;
 	x->service->counts.answers[status / 100 % 6]++;
-	if (x->asked)
-		engine_cancel(&x->service->engine, x);
-	x->asked = 0;
+	give_up(x);
 }
 
 void exchange_answer_text(struct exchange *x, const char *type, struct bytes *text)
@@ -110,20 +118,29 @@ void exchange_ask(struct exchange *x, struct json_writer *to)
 	else if (engine_ask(&x->service->engine, to->bytes, x, x->stream))
 		exchange_fail(x, 503, NULL, "out of memory");
 	else
-		x->asked = 1;
+		x->service->waiting += !x->asked++;
 }
 
 void exchange_take(struct exchange *x, const struct json *line, int last)
 {
 	const struct json *error = json_get(line, "error");
 	const char *type = json_get_string(error, "type"), *message = json_get_string(error, "message");
+	const struct json *index = json_get(line, "index");
+	struct why of_text;
 
-	x->asked = !last;
-	if (error)
-		exchange_fail(x, type && !strcmp(type, "invalid_request_error") ? 400 : 500,
-			json_get_string(error, "param"), message ? message : "the engine failed");
-	else
+	if (last && x->asked)
+		x->service->waiting -= !--x->asked;
+	if (!error) {
 		x->endpoint->answer(x, line, last);
+		return;
+	}
+	message = message ? message : "the engine failed";
+	if (index && index->type == JSON_INT) {
+		why(&of_text, "text %" PRId64 ": %s", index->i, message);
+		message = of_text.text;
+	}
+	exchange_fail(x, type && !strcmp(type, "invalid_request_error") ? 400 : 500, json_get_string(error, "param"),
+		message);
 }
 
 void exchange_ping(struct exchange *x)
@@ -185,7 +202,7 @@ void exchange_end(struct exchange *x)
 		return;
 	if (!x->done) {
 		x->service->counts.left++;
-		engine_cancel(&x->service->engine, x);
+		give_up(x);
 	}
 	if (x->endpoint->close && x->own)
 		x->endpoint->close(x);

@@ -30,7 +30,7 @@ struct exchange {
 	int64_t created;                /* seconds since 1970 */
 	int stream;                     /* the answer is events */
 	int begun, done;                /* of the answer */
-	int asked;                      /* the engine has a call of this exchange */
+	size_t asked;                   /* calls of this exchange that the engine has */
 	size_t events;                  /* written so far */
 	void *own;                      /* of the endpoint */
 };

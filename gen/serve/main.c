@@ -1,9 +1,12 @@
-/* serve: HTTP, and nothing else: turns requests into lines for gen --requests, and its lines into answers. */
+/* serve: HTTP, and nothing else: turns requests into lines for gen --requests or embed --requests, and their lines
+ * into answers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/cli.h"
+#include "lib/gguf/architecture.h"
+#include "lib/gguf/models.h"
 #include "lib/process/find.h"
 #include "server.h"
 
@@ -26,7 +29,7 @@ static const struct opt opts[] = {
 	{ 'c', "ctx-size", "N", "the context, in tokens" },
 	{ 't', "threads", "N", "threads of fwd" },
 	{ 'j', "jobs", "N", "run at most N requests at a time" },
-	{ ENGINE, "engine", "COMMAND", "run the shell command COMMAND instead of gen --requests" },
+	{ ENGINE, "engine", "COMMAND", "run the shell command COMMAND instead of gen or embed --requests" },
 	{ 0 }
 };
 
@@ -35,7 +38,7 @@ static const struct cli_rule rules[] = {
 	{ 0 }
 };
 
-static struct cli c = { .program = "serve", .synopsis = "[options] [-- options of gen]",
+static struct cli c = { .program = "serve", .synopsis = "[options] [-- options of gen, or of embed]",
 	.purpose = "a model for programs that speak HTTP", .opts = opts, .rules = rules,
 	.examples = "  serve -m m.gguf --listen 8080\n"
 		"  serve --listen unix:/run/lmpipe.sock --api-key-file keys -- --temp 0.7\n"
@@ -57,18 +60,62 @@ static void add(const char *option, const char *value)
 	must(stage_arg(s, option, &w) || (value && stage_arg(s, value, &w)));
 }
 
+/* The options that are for the engine. */
+struct engine_options {
+	const char *model, *ctx, *threads, *jobs, *command;
+};
+
+/* Whether the model is one for embeddings. What is wrong with a model is for the engine to say. */
+static int is_embedder(const char *model)
+{
+	struct gguf *g;
+	int pools;
+
+	if (!model && !(model = getenv("LMPIPE_MODEL")))
+		return 0;
+	g = gguf_open(models_path(model, &w), 0, &w);
+	pools = g && architecture_pools(g);
+	gguf_close(g);
+	return pools;
+}
+
+/* Sets the command of the engine: embed, whose texts share passes in any number, or gen. */
+static void choose_engine(const struct engine_options *o, const char *argv0)
+{
+	struct stage *engine = &v.service.engine.stage;
+	int embeds = !o->command && is_embedder(o->model);
+
+	engine->name = "engine";
+	engine->program = embeds ? "embed" : "gen";
+	if (o->command) {
+		engine->shell = 1;
+		add("sh", "-c");
+		add(o->command, NULL);
+		return;
+	}
+	add(find_program(argv0, "serve", engine->program), "--requests");
+	if (o->ctx)
+		add("-c", o->ctx);
+	if (o->threads)
+		add("-t", o->threads);
+	if (o->jobs && !embeds)
+		add("-j", o->jobs);
+	if (o->model && !embeds)
+		add("-m", o->model);
+	for (int i = 0; i < c.argc; i++)
+		add(c.argv[i], NULL);
+	if (embeds)
+		add("--", o->model ? o->model : getenv("LMPIPE_MODEL"));
+}
+
 int main(int argc, char **argv)
 {
-	const char *argv0 = argv[0], *at = NULL, *keys = NULL, *command = NULL;
-	struct stage *engine = &v.service.engine.stage;
+	const char *argv0 = argv[0], *at = NULL, *keys = NULL;
+	struct engine_options engine = { NULL, NULL, NULL, NULL, NULL };
 	int verbose = 0;
 	const struct opt *o;
 
 	cli_start(&c, argc, argv);
-	engine->name = "engine";
-	engine->program = "gen";
-	add("gen", NULL);
-	add("--requests", NULL);
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case LISTEN: at = c.value; break;
@@ -78,28 +125,19 @@ int main(int argc, char **argv)
 		case CONNECTIONS: v.connections = (size_t)cli_integer(&c, o, 1, 1 << 20); break;
 		case TIMEOUT: v.patience = cli_real(&c, o, 0.01, 1e6); break;
 		case 'v': verbose = 1; break;
-		case ENGINE: command = c.value; break;
-		case 'm': add("-m", c.value); break;
-		case 'c': cli_integer(&c, o, 1, INT32_MAX); add("-c", c.value); break;
-		case 't': cli_integer(&c, o, 1, INT32_MAX); add("-t", c.value); break;
-		case 'j': cli_integer(&c, o, 1, INT32_MAX); add("-j", c.value); break;
+		case ENGINE: engine.command = c.value; break;
+		case 'm': engine.model = c.value; break;
+		case 'c': cli_integer(&c, o, 1, INT32_MAX); engine.ctx = c.value; break;
+		case 't': cli_integer(&c, o, 1, INT32_MAX); engine.threads = c.value; break;
+		case 'j': cli_integer(&c, o, 1, INT32_MAX); engine.jobs = c.value; break;
 		}
 	if (v.service.origin && (strlen(v.service.origin) >= ORIGIN_MAX || strpbrk(v.service.origin, "\r\n")))
 		cli_usage(&c, "--cors: an origin like https://example.org is required");
 	if (at && !address_is_valid(at))
 		cli_usage(&c, "--listen: \"%s\" is not [ADDRESS:]PORT or unix:PATH", at);
 	if (c.argc && c.argv[0][0] != '-')
-		cli_usage(&c, "%s: options of gen follow --; there are no operands (try --help)", c.argv[0]);
-	for (int i = 0; i < c.argc; i++)
-		add(c.argv[i], NULL);
-	if (command) {
-		stage_cut(engine, 0);
-		engine->shell = 1;
-		add("sh", "-c");
-		add(command, NULL);
-	} else {
-		engine->argv[0] = find_program(argv0, "serve", "gen");
-	}
+		cli_usage(&c, "%s: options of the engine follow --; there are no operands (try --help)", c.argv[0]);
+	choose_engine(&engine, argv0);
 	if (keys)
 		must(keys_read(&v.service.keys, keys, &w));
 	v.service.local = 1;

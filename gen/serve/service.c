@@ -27,7 +27,7 @@ int service_begin(struct service *s)
 
 size_t service_requests(const struct service *s)
 {
-	return s->engine.n_calls - (s->describing != NULL);
+	return s->waiting + s->engine.n_given_up;
 }
 
 static void take_description(struct service *s, const struct json *line)

@@ -18,6 +18,7 @@ struct service {
 	struct keys keys;
 	const char *origin;             /* whose pages may use the server besides its own, "*": all; NULL: none */
 	int local;                      /* only this machine connects */
+	size_t waiting;                 /* exchanges that the engine has calls of */
 	size_t queue;                   /* requests that the engine has at most, running and waiting */
 	size_t held;                    /* bytes of the bodies of all requests */
 	int ending;                     /* nothing new is begun */
