@@ -89,24 +89,24 @@ static void print_json(const struct text *x)
 	struct json_writer j = json_to_out();
 
 	json_open(&j, '{');
-	json_key(&j, "seq", 3);
+	json_name(&j, "seq");
 	json_int(&j, x->sequence.number);
-	json_key(&j, "text", 4);
+	json_name(&j, "text");
 	json_string(&j, x->bytes.n ? x->bytes.p : "", x->bytes.n);
-	json_key(&j, "count", 5);
+	json_name(&j, "count");
 	json_int(&j, (int64_t)x->count);
-	json_key(&j, "stop_reason", 11);
+	json_name(&j, "stop_reason");
 	if (reason)
 		json_string(&j, reason, strlen(reason));
 	else
 		json_raw(&j, "null");
-	json_key(&j, "stop", 4);
+	json_name(&j, "stop");
 	if (x->by && x->reason == FRAME_END_STOP)
 		json_string(&j, x->by, x->n_by);
 	else
 		json_raw(&j, "null");
 	if (x->by && x->reason == FRAME_END_REFUSED) {
-		json_key(&j, "error", 5);
+		json_name(&j, "error");
 		json_string(&j, x->by, x->n_by);
 	}
 	json_close(&j, '}');

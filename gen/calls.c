@@ -116,7 +116,7 @@ static int check(struct conversation *v, const struct call *call, struct why *w)
 
 static void put_member(struct json_writer *json, const char *key, const char *s, size_t n)
 {
-	json_key(json, key, strlen(key));
+	json_name(json, key);
 	json_string(json, n ? s : "", n);
 }
 

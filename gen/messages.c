@@ -34,7 +34,7 @@ static int note(struct messages *m, size_t at, int user, struct why *w)
 
 static void put_member(struct json_writer *json, const char *key, const char *text, size_t n)
 {
-	json_key(json, key, strlen(key));
+	json_name(json, key);
 	json_string(json, n ? text : "", n);
 }
 

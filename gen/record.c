@@ -44,15 +44,10 @@ static int is_named(const char *name)
 
 /* ---- writing ---- */
 
-static void put_key(struct json_writer *to, const char *key)
-{
-	json_key(to, key, strlen(key));
-}
-
 static void put_text(struct json_writer *to, const char *key, const char *s)
 {
 	if (key)
-		put_key(to, key);
+		json_name(to, key);
 	json_string(to, s, strlen(s));
 }
 
@@ -82,7 +77,7 @@ static void put_options(struct json_writer *to, const struct request *q, const s
 {
 	char word[96], number[16];
 
-	put_key(to, "options");
+	json_name(to, "options");
 	json_open(to, '[');
 	for (size_t i = 0; i < q->n_given; i++) {
 		const struct cli_given *given = &q->given[i];
@@ -111,7 +106,7 @@ static int put_grammar(struct json_writer *to, const struct request *q, struct w
 	int failed = q->grammar_file
 		&& (stage_rewind(q->grammar_file, w) || slurp_fd(q->grammar_file, "temporary file", &text, w));
 
-	put_key(to, "grammar");
+	json_name(to, "grammar");
 	if (q->grammar_file)
 		json_string(to, text.n ? text.p : "", text.n);
 	else if (given)
@@ -152,7 +147,7 @@ int record_write(struct json_writer *to, const struct request *q, const struct c
 {
 	int failed;
 
-	put_key(to, "replay");
+	json_name(to, "replay");
 	if (!is_whole(q, card, r)) {
 		json_raw(to, "null");
 		return 0;
@@ -161,13 +156,13 @@ int record_write(struct json_writer *to, const struct request *q, const struct c
 	put_text(to, "model", q->model);
 	put_fingerprint(to, "fingerprint", card->model);
 	put_fingerprint(to, "vocabulary", card->vocab);
-	put_key(to, "n_vocab");
+	json_name(to, "n_vocab");
 	json_int(to, card->n_vocab);
-	put_key(to, "arithmetic");
+	json_name(to, "arithmetic");
 	json_int(to, ARITHMETIC);
 	put_options(to, q, card);
 	failed = put_grammar(to, q, w);
-	put_key(to, "marks");
+	json_name(to, "marks");
 	json_raw(to, q->conversation ? "true" : "false");
 	json_close(to, '}');
 	return failed;

@@ -130,15 +130,10 @@ void report(const struct request *q, const struct loop *l, const struct result *
 
 /* ---- for programs ---- */
 
-static void put_key(struct json_writer *w, const char *key)
-{
-	json_key(w, key, strlen(key));
-}
-
 static void put_real(struct json_writer *w, const char *key, double d)
 {
 	if (key)
-		put_key(w, key);
+		json_name(w, key);
 	if (isfinite(d))
 		json_float(w, d);
 	else
@@ -147,14 +142,14 @@ static void put_real(struct json_writer *w, const char *key, double d)
 
 static void put_integer(struct json_writer *w, const char *key, int64_t i)
 {
-	put_key(w, key);
+	json_name(w, key);
 	json_int(w, i);
 }
 
 /* s[n], or null if s is NULL. */
 static void put_string(struct json_writer *w, const char *key, const char *s, size_t n)
 {
-	put_key(w, key);
+	json_name(w, key);
 	if (s)
 		json_string(w, s, n);
 	else
@@ -163,7 +158,7 @@ static void put_string(struct json_writer *w, const char *key, const char *s, si
 
 static void put_ids(struct json_writer *w, const char *key, const struct ids *ids)
 {
-	put_key(w, key);
+	json_name(w, key);
 	json_open(w, '[');
 	for (size_t i = 0; i < ids->n; i++)
 		json_int(w, ids->id[i]);
@@ -173,7 +168,7 @@ static void put_ids(struct json_writer *w, const char *key, const struct ids *id
 /* For each position, an array of the most likely ids. */
 static void put_likely(struct json_writer *w, const struct result *r)
 {
-	put_key(w, "top");
+	json_name(w, "top");
 	json_open(w, '[');
 	for (size_t i = 0; i < r->ids.n; i++) {
 		json_open(w, '[');
@@ -201,7 +196,7 @@ int report_json(const struct request *q, const struct card *card, const struct r
 	put_ids(&to, "prompt", &r->prompt);
 	put_ids(&to, "ids", &r->ids);
 	put_string(&to, "text", text->n ? text->p : "", text->n);
-	put_key(&to, "logprobs");
+	json_name(&to, "logprobs");
 	json_open(&to, '[');
 	for (size_t i = 0; i < r->ids.n; i++)
 		put_real(&to, NULL, (double)r->each[i].logprob);
@@ -213,7 +208,7 @@ int report_json(const struct request *q, const struct card *card, const struct r
 	put_string(&to, "stop_reason", reason, reason ? strlen(reason) : 0);
 	put_string(&to, "stop", r->stop, r->n_stop);
 	put_integer(&to, "seed", q->seed);
-	put_key(&to, "seconds");
+	json_name(&to, "seconds");
 	json_open(&to, '{');
 	put_real(&to, "first", t.first);
 	put_real(&to, "min", t.min);

@@ -129,7 +129,7 @@ static void print_tensor(const struct gguf_tensor *t)
 
 static void write_string(struct json_writer *j, const char *key, struct gguf_string s)
 {
-	json_key(j, key, strlen(key));
+	json_name(j, key);
 	json_string(j, s.s, s.n);
 }
 
@@ -143,7 +143,7 @@ static void write_number(struct json_writer *j, const char *key, uint64_t n)
 	char out[24];
 
 	snprintf(out, sizeof out, "%" PRIu64, n);
-	json_key(j, key, strlen(key));
+	json_name(j, key);
 	json_raw(j, out);
 }
 
@@ -185,7 +185,7 @@ static void write_key(const struct gguf_value *v)
 	write_text(&j, "type", gguf_type_name(v->type));
 	if (v->type == GGUF_ARRAY)
 		write_text(&j, "of", gguf_type_name(v->of));
-	json_key(&j, "value", 5);
+	json_name(&j, "value");
 	if (v->type == GGUF_ARRAY)
 		json_open(&j, '[');
 	for (uint64_t i = 0; i < v->n; i++)
@@ -202,7 +202,7 @@ static void write_tensor(const struct gguf_tensor *t)
 
 	write_string(&j, "tensor", t->name);
 	write_text(&j, "type", type_name(t, type));
-	json_key(&j, "shape", 5);
+	json_name(&j, "shape");
 	json_open(&j, '[');
 	for (uint32_t i = 0; i < t->n_dims && i < 4; i++)
 		json_int(&j, (int64_t)t->dim[i]);

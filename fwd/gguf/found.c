@@ -35,14 +35,14 @@ static void print_object(const struct model_file *m, struct gguf_string arch, co
 	struct json_writer j = json_to_out();
 
 	json_open(&j, '{');
-	json_key(&j, "name", 4), json_string(&j, m->name, strlen(m->name));
-	json_key(&j, "path", 4), json_string(&j, m->path, strlen(m->path));
-	json_key(&j, "bytes", 5), json_int(&j, (int64_t)m->bytes);
-	json_key(&j, "architecture", 12), json_string(&j, arch.s, arch.n);
-	json_key(&j, "type", 4), json_string(&j, type, strlen(type));
-	json_key(&j, "runs", 4), json_raw(&j, c->n ? "false" : "true");
+	json_name(&j, "name"), json_string(&j, m->name, strlen(m->name));
+	json_name(&j, "path"), json_string(&j, m->path, strlen(m->path));
+	json_name(&j, "bytes"), json_int(&j, (int64_t)m->bytes);
+	json_name(&j, "architecture"), json_string(&j, arch.s, arch.n);
+	json_name(&j, "type"), json_string(&j, type, strlen(type));
+	json_name(&j, "runs"), json_raw(&j, c->n ? "false" : "true");
 	if (c->n)
-		json_key(&j, "fault", 5), json_string(&j, c->first, strlen(c->first));
+		json_name(&j, "fault"), json_string(&j, c->first, strlen(c->first));
 	json_close(&j, '}');
 	out_char('\n');
 }

@@ -288,7 +288,7 @@ static void print_table(const struct list *l)
 
 static void put_text(struct json_writer *j, const char *key, const char *s, size_t n)
 {
-	json_key(j, key, strlen(key));
+	json_name(j, key);
 	if (n)
 		json_string(j, s, n);
 	else
@@ -297,7 +297,7 @@ static void put_text(struct json_writer *j, const char *key, const char *s, size
 
 static void put_number(struct json_writer *j, const char *key, long long n)
 {
-	json_key(j, key, strlen(key));
+	json_name(j, key);
 	json_int(j, n);
 }
 
@@ -316,7 +316,7 @@ static void put_segment(struct json_writer *j, const struct segment_info *i, con
 	put_number(j, "bytes", (long long)i->bytes);
 	put_number(j, "used", (long long)i->used);
 	put_text(j, "type", kv_type_name[i->shape.kv_type], strlen(kv_type_name[i->shape.kv_type]));
-	json_key(j, "owner", 5);
+	json_name(j, "owner");
 	if (i->owner)
 		json_int(j, i->owner);
 	else

@@ -43,7 +43,7 @@ struct json_writer members_to(struct bytes *b)
 
 void member_key(struct json_writer *to, const char *key)
 {
-	json_key(to, key, strlen(key));
+	json_name(to, key);
 }
 
 void member_bytes(struct json_writer *to, const char *key, const char *s, size_t n)

@@ -67,7 +67,7 @@ void json_add(struct json *parent, const char *key, struct json *child);
  *
  *	struct json_writer w = json_to_out();
  *	json_open(&w, '{');
- *	json_key(&w, "id", 2); json_int(&w, 7);
+ *	json_name(&w, "id"); json_int(&w, 7);
  *	json_close(&w, '}');                                // {"id": 7}
  */
 struct json_writer {
@@ -87,7 +87,8 @@ struct json_writer json_to_bytes(struct bytes *b);
 
 void json_open(struct json_writer *w, char bracket);    /* '[' or '{' */
 void json_close(struct json_writer *w, char bracket);   /* ']' or '}' */
-void json_key(struct json_writer *w, const char *s, size_t n);
+void json_name(struct json_writer *w, const char *name);        /* of a member, whose value follows */
+void json_key(struct json_writer *w, const char *s, size_t n);  /* the same; s[n] may have NULs */
 void json_string(struct json_writer *w, const char *s, size_t n);       /* invalid UTF-8 becomes U+FFFD */
 void json_int(struct json_writer *w, int64_t i);
 void json_float(struct json_writer *w, double d);       /* as json_spell_float(), and NaN, Infinity, -Infinity */

@@ -121,6 +121,11 @@ void json_key(struct json_writer *w, const char *s, size_t n)
 	w->after_key = 1;
 }
 
+void json_name(struct json_writer *w, const char *name)
+{
+	json_key(w, name, strlen(name));
+}
+
 void json_raw(struct json_writer *w, const char *s)
 {
 	separate(w);

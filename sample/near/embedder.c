@@ -2,7 +2,6 @@
 #include "embedder.h"
 
 #include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lib/base/io.h"
@@ -18,7 +17,7 @@ int embedder_add(struct embedder *e, size_t n, const char *const key[], const ch
 	j = json_to_bytes(&e->input);
 	json_open(&j, '{');
 	for (size_t i = 0; i < n; i++) {
-		json_key(&j, key[i], strlen(key[i]));
+		json_name(&j, key[i]);
 		json_string(&j, value[i], length[i]);
 	}
 	json_close(&j, '}');

@@ -32,18 +32,13 @@ static void print_line(const struct hit *hit, const struct label *label)
 	out_char('\n');
 }
 
-static void put_key(struct json_writer *j, const char *key)
-{
-	json_key(j, key, strlen(key));
-}
-
 /* The object of a hit: index and score, then the members of its label. */
 static void put_hit(struct json_writer *j, const struct hit *hit, const struct label *label)
 {
 	json_open(j, '{');
-	put_key(j, "index");
+	json_name(j, "index");
 	json_int(j, (int64_t)hit->row);
-	put_key(j, "score");
+	json_name(j, "score");
 	json_float(j, hit->score);
 	for (const struct json *m = label->members ? label->members->child : NULL; m; m = m->next)
 		if (strcmp(m->key, "index") && strcmp(m->key, "score")) {
@@ -51,7 +46,7 @@ static void put_hit(struct json_writer *j, const struct hit *hit, const struct l
 			json_value(j, m);
 		}
 	if (!label->members && label->text) {
-		put_key(j, "text");
+		json_name(j, "text");
 		json_string(j, label->text, label->n);
 	}
 	json_close(j, '}');
@@ -75,10 +70,10 @@ int results_print(struct results *r, const struct query *q, const struct nearest
 	if (r->as_json) {
 		json_open(&j, '{');
 		if (q->text) {
-			put_key(&j, "query");
+			json_name(&j, "query");
 			json_string(&j, q->text, q->n);
 		}
-		put_key(&j, "results");
+		json_name(&j, "results");
 		json_open(&j, '[');
 	} else if (r->printed) {
 		out_char('\n');

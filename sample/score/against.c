@@ -117,7 +117,7 @@ static double percentile(const struct values *v, double fraction)
 static void put_first(const struct against *a, struct figures *f)
 {
 	if (f->as_json) {
-		json_key(&f->json, "same", 4);
+		json_name(&f->json, "same");
 		json_raw(&f->json, a->differ ? "false" : "true");
 		figures_number(&f->json, "first_sequence", a->differ ? a->seq : NAN);
 		figures_number(&f->json, "first_position", a->differ ? a->pos : NAN);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/out.h"
 #include "progress.h"
@@ -94,7 +93,7 @@ static int check_all(const struct items *t, const char *name, struct why *w)
 
 static void put_numbers(struct json_writer *to, const char *key, const struct item *item, int way)
 {
-	json_key(to, key, strlen(key));
+	json_name(to, key);
 	json_open(to, '[');
 	for (size_t i = 0; i < item->n; i++)
 		if (isfinite(item->choice[i].sum))
@@ -115,7 +114,7 @@ static void put_object(const struct item *item)
 	put_numbers(&f.json, "logprob", item, TOTAL);
 	put_numbers(&f.json, "per_token", item, BY_TOKEN);
 	put_numbers(&f.json, "per_byte", item, BY_BYTE);
-	json_key(&f.json, "greedy", 6);
+	json_name(&f.json, "greedy");
 	json_open(&f.json, '[');
 	for (size_t i = 0; i < item->n; i++)
 		json_raw(&f.json, item->choice[i].first == item->choice[i].got ? "true" : "false");

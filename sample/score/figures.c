@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lib/base/out.h"
 
@@ -43,7 +42,7 @@ void figures_end(struct figures *f)
 
 void figures_number(struct json_writer *w, const char *key, double x)
 {
-	json_key(w, key, strlen(key));
+	json_name(w, key);
 	if (!isfinite(x))
 		json_raw(w, "null");
 	else if (x == floor(x) && fabs(x) < 1e15)
@@ -102,7 +101,7 @@ static void put_object(struct figures *f, const struct column *column, size_t n,
 	for (size_t i = 0; i < n; i++)
 		figures_number(&f->json, column[i].key, value[i]);
 	for (size_t i = 0; i < n_cells; i++) {
-		json_key(&f->json, cell[i].key, strlen(cell[i].key));
+		json_name(&f->json, cell[i].key);
 		json_string(&f->json, cell[i].s ? cell[i].s : "", cell[i].s ? cell[i].n : 0);
 	}
 	json_close(&f->json, '}');

@@ -99,7 +99,7 @@ static void put_texts(struct perplexity *p)
 static void put_worst(struct perplexity *p)
 {
 	if (p->as_json) {
-		json_key(&p->out.json, "worst", 5);
+		json_name(&p->out.json, "worst");
 		json_open(&p->out.json, '[');
 	} else {
 		out_char('\n');

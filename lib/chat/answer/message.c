@@ -1,18 +1,12 @@
 /* The JSON of a message and of deltas. */
 #include "message.h"
 
-#include <string.h>
 
 static const size_t MESSAGE_MAX = (size_t)1 << 31;
 
-static void key(struct json_writer *w, const char *name)
-{
-	json_key(w, name, strlen(name));
-}
-
 static void text(struct json_writer *w, const char *name, struct span s)
 {
-	key(w, name);
+	json_name(w, name);
 	json_string(w, s.n ? s.s : "", s.n);
 }
 
@@ -29,7 +23,7 @@ static void put_call(struct json_writer *w, struct span id, struct span name, st
 	if (name.n)
 		text(w, "type", span_of("function"));
 	if (name.n || arguments.n) {
-		key(w, "function");
+		json_name(w, "function");
 		json_open(w, '{');
 		if (name.n)
 			text(w, "name", name);
@@ -43,10 +37,10 @@ static void put_delta(struct message *m, struct span id, struct span name, struc
 	struct json_writer w = json_to_bytes(m->out);
 
 	json_open(&w, '{');
-	key(&w, "tool_calls");
+	json_name(&w, "tool_calls");
 	json_open(&w, '[');
 	json_open(&w, '{');
-	key(&w, "index");
+	json_name(&w, "index");
 	json_int(&w, (int64_t)m->n_calls - 1);
 	put_call(&w, id, name, arguments);
 	json_close(&w, '}');
@@ -152,13 +146,13 @@ int message_end(struct message *m)
 		if (m->content.n || !m->n_calls)
 			text(&w, "content", of(&m->content));
 		else {
-			key(&w, "content");
+			json_name(&w, "content");
 			json_raw(&w, "null");
 		}
 		if (m->reasoning.n)
 			text(&w, "reasoning_content", of(&m->reasoning));
 		if (m->n_calls && !m->calls.failed) {
-			key(&w, "tool_calls");
+			json_name(&w, "tool_calls");
 			json_open(&w, '[');
 			json_raw(&w, m->calls.p);
 			json_close(&w, ']');

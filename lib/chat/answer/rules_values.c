@@ -76,21 +76,21 @@ static void put_json(const struct values *v, const struct json *schema, int obje
 
 	json_open(&w, '{');
 	if (object) {
-		json_key(&w, "type", 4);
+		json_name(&w, "type");
 		json_string(&w, "object", 6);
 	}
 	if (schema) {
-		json_key(&w, "allOf", 5);
+		json_name(&w, "allOf");
 		json_open(&w, '[');
 		json_value(&w, schema);
 		json_close(&w, ']');
 	} else {
-		json_key(&w, "additionalProperties", 20);
+		json_name(&w, "additionalProperties");
 		json_raw(&w, "false");
 	}
 	for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
 		if ((d = json_get(v->tool->parameters, definitions[i]))) {
-			json_key(&w, definitions[i], strlen(definitions[i]));
+			json_name(&w, definitions[i]);
 			json_value(&w, d);
 		}
 	json_close(&w, '}');
