@@ -5,12 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/size.h"
+
 #define FLOATS_MAX (1ull << 32)         /* of a text */
+enum { FLOATS_FEW = 1 << 18 };
 
 struct text {
 	struct sequence sequence;
 	float *row;             /* [n] floats */
-	size_t n, bytes;        /* bytes: of memory */
+	size_t n, room;
 	uint32_t rows, cols;
 	enum pooling pooling;
 	int over;
@@ -62,11 +65,33 @@ static struct text *text_of(struct embeddings *e, uint32_t seq, struct why *w)
 
 /* ---- frames ---- */
 
+/* Reads n floats behind those of the text. Memory follows what has come, not what a header says: there is room for
+ * about as much again, or for a few. */
+static int read_floats(struct embeddings *e, const struct frame *f, struct text *x, size_t n, struct why *w)
+{
+	for (size_t part; n; n -= part) {
+		size_t room = 2 * x->n;
+		float *larger;
+
+		part = size_min(n, size_max(x->n, FLOATS_FEW));
+		if (x->n + part > x->room) {
+			room = size_max(room, x->n + part);
+			if (!(larger = realloc(x->row, room * sizeof *larger)))
+				return why(w, "out of memory");
+			x->row = larger;
+			x->room = room;
+		}
+		if (frame_read(&e->in, f, x->row + x->n, part, w))
+			return -1;
+		x->n += part;
+	}
+	return 0;
+}
+
 static int add_rows(struct embeddings *e, const struct frame *f, struct why *w)
 {
 	struct text *x = text_of(e, f->seq, w);
-	uint64_t n = (uint64_t)f->rows * f->cols, bytes;
-	float *larger;
+	uint64_t n = (uint64_t)f->rows * f->cols;
 
 	if (!x)
 		return -1;
@@ -75,20 +100,12 @@ static int add_rows(struct embeddings *e, const struct frame *f, struct why *w)
 			frame_pooling_name(f->flags), f->cols, frame_pooling_name(x->pooling), x->cols);
 		return frame_why(&e->in, w);
 	}
-	bytes = (x->n + n) * sizeof *larger * (x->rows ? 2 : 1);        /* more rows may follow */
-	if (x->n + n > FLOATS_MAX || bytes > SIZE_MAX) {
+	if (x->n + n > FLOATS_MAX || (x->n + n) * sizeof *x->row > SIZE_MAX) {
 		why(w, "sequence %" PRIu32 ": rows of more than %llu elements", f->seq, FLOATS_MAX);
 		return frame_why(&e->in, w);
 	}
-	if ((x->n + n) * sizeof *larger > x->bytes) {
-		if (!(larger = realloc(x->row, (size_t)bytes)))
-			return why(w, "out of memory");
-		x->row = larger;
-		x->bytes = (size_t)bytes;
-	}
-	if (frame_read(&e->in, f, x->row + x->n, (size_t)n, w))
+	if (read_floats(e, f, x, (size_t)n, w))
 		return -1;
-	x->n += (size_t)n;
 	x->rows += f->rows;
 	x->cols = f->cols;
 	x->pooling = (enum pooling)f->flags;
