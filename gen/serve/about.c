@@ -1,7 +1,5 @@
 /* What the server says of itself: /v1/models, /health, /metrics, and the page at /. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -115,21 +113,10 @@ static int ask_health(struct exchange *x, const struct json *body, struct why *w
 	return 0;
 }
 
-__attribute__((format(printf, 2, 3)))
-static void put(struct bytes *b, const char *format, ...)
-{
-	char line[256];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(line, sizeof line, format, ap);
-	va_end(ap);
-	bytes_puts(b, line);
-}
-
 static void put_metric(struct bytes *b, const char *name, const char *type, const char *help, double value)
 {
-	put(b, "# HELP lmpipe_%s %s\n# TYPE lmpipe_%s %s\nlmpipe_%s %.15g\n", name, help, name, type, name, value);
+	bytes_print(b, "# HELP lmpipe_%s %s\n# TYPE lmpipe_%s %s\nlmpipe_%s %.15g\n", name, help, name, type, name,
+		value);
 }
 
 static int ask_metrics(struct exchange *x, const struct json *body, struct why *w)
@@ -137,10 +124,10 @@ static int ask_metrics(struct exchange *x, const struct json *body, struct why *
 	const struct counts *c = &x->service->counts;
 	struct bytes b = exchange_buffer();
 
-	put(&b, "# HELP lmpipe_answers_total Answers by the first digit of their status.\n"
+	bytes_print(&b, "# HELP lmpipe_answers_total Answers by the first digit of their status.\n"
 		"# TYPE lmpipe_answers_total counter\n");
 	for (int i = 2; i < 6; i += 1 + (i == 2))
-		put(&b, "lmpipe_answers_total{status=\"%dxx\"} %" PRIu64 "\n", i, c->answers[i]);
+		bytes_print(&b, "lmpipe_answers_total{status=\"%dxx\"} %" PRIu64 "\n", i, c->answers[i]);
 	put_metric(&b, "clients_left_total", "counter", "Clients that left before their answer was complete.",
 		(double)c->left);
 	put_metric(&b, "prompt_tokens_total", "counter", "Tokens of prompts.", (double)c->prompt);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "members.h"
+#include "sampling.h"
 
 static void write_text_part(struct json_writer *to, const struct json *text)
 {
@@ -235,12 +236,7 @@ static int write_tool_choice(struct json_writer *to, const struct json *choice, 
 	} else if (member_is(choice, "any")) {
 		member_text(to, "tool_choice", "required");
 	} else if (member_is(choice, "tool") && name) {
-		member_open(to, "tool_choice", '{');
-		member_text(to, "type", "function");
-		member_open(to, "function", '{');
-		member_text(to, "name", name);
-		json_close(to, '}');
-		json_close(to, '}');
+		sampling_tool(to, name);
 	} else {
 		return why(w, "tool_choice: the type must be auto, any, none or tool");
 	}

@@ -1,8 +1,6 @@
 /* Answers as bytes of a connection. */
 #include "reply.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,18 +29,6 @@ static const char *phrase(int status)
 	return "Error";
 }
 
-__attribute__((format(printf, 2, 3)))
-static void put(struct reply *r, const char *format, ...)
-{
-	char line[512];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(line, sizeof line, format, ap);
-	va_end(ap);
-	bytes_puts(r->out, line);
-}
-
 static void put_head(struct reply *r, int status)
 {
 	time_t now = time(NULL);
@@ -51,19 +37,20 @@ static void put_head(struct reply *r, int status)
 
 	gmtime_r(&now, &t);
 	strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &t);
-	put(r, "HTTP/1.1 %d %s\r\nDate: %s\r\nServer: lmpipe\r\n", status, phrase(status), date);
+	bytes_print(r->out, "HTTP/1.1 %d %s\r\nDate: %s\r\nServer: lmpipe\r\n", status, phrase(status), date);
 	if (!r->keep || !r->minor)
-		put(r, "Connection: %s\r\n", r->keep ? "keep-alive" : "close");
+		bytes_print(r->out, "Connection: %s\r\n", r->keep ? "keep-alive" : "close");
 	if (r->allow && (status == 405 || status == 204))
-		put(r, "Allow: %s\r\n", r->allow);
+		bytes_print(r->out, "Allow: %s\r\n", r->allow);
 	if (status == 401)
 		bytes_puts(r->out, "WWW-Authenticate: Bearer\r\n");
 	if (status == 429 || status == 503)
 		bytes_puts(r->out, "Retry-After: 1\r\n");
 	if (r->origin)
-		put(r, "Access-Control-Allow-Origin: %s\r\nVary: Origin\r\n", r->origin);
+		bytes_print(r->out, "Access-Control-Allow-Origin: %s\r\nVary: Origin\r\n", r->origin);
 	if (r->origin && status == 204)
-		put(r, "Access-Control-Allow-Methods: %s\r\nAccess-Control-Allow-Headers: *, Authorization\r\n"
+		bytes_print(r->out,
+			"Access-Control-Allow-Methods: %s\r\nAccess-Control-Allow-Headers: *, Authorization\r\n"
 			"Access-Control-Max-Age: 600\r\n", r->allow ? r->allow : "GET, POST");
 }
 
@@ -71,9 +58,9 @@ void reply_whole(struct reply *r, int status, const char *type, const char *body
 {
 	put_head(r, status);
 	if (type)
-		put(r, "Content-Type: %s\r\nX-Content-Type-Options: nosniff\r\n", type);
+		bytes_print(r->out, "Content-Type: %s\r\nX-Content-Type-Options: nosniff\r\n", type);
 	if (status != 204)
-		put(r, "Content-Length: %zu\r\n", n);
+		bytes_print(r->out, "Content-Length: %zu\r\n", n);
 	bytes_puts(r->out, "\r\n");
 	if (!r->head_only)
 		bytes_put(r->out, body, n);
@@ -93,9 +80,9 @@ void reply_event(struct reply *r, const char *event, const char *data, size_t n)
 	size_t named = event ? strlen("event: \n") + strlen(event) : 0;
 
 	if (r->minor)
-		put(r, "%zx\r\n", named + strlen("data: \n\n") + n);
+		bytes_print(r->out, "%zx\r\n", named + strlen("data: \n\n") + n);
 	if (event)
-		put(r, "event: %s\n", event);
+		bytes_print(r->out, "event: %s\n", event);
 	bytes_puts(r->out, "data: ");
 	bytes_put(r->out, data, n);
 	bytes_puts(r->out, r->minor ? "\n\n\r\n" : "\n\n");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "members.h"
+#include "sampling.h"
 
 enum { TURN_MAX = 64 << 20 };
 
@@ -208,12 +209,7 @@ static int write_tool_choice(struct json_writer *to, const struct json *choice, 
 	}
 	if (!member_is(choice, "function") || !name)
 		return why(w, "tool_choice: a word or a function is required");
-	member_open(to, "tool_choice", '{');
-	member_text(to, "type", "function");
-	member_open(to, "function", '{');
-	member_text(to, "name", name);
-	json_close(to, '}');
-	json_close(to, '}');
+	sampling_tool(to, name);
 	return 0;
 }
 

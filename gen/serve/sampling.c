@@ -17,3 +17,13 @@ void sampling_copy(struct json_writer *to, const struct json *body)
 {
 	members_copy(to, body, names);
 }
+
+void sampling_tool(struct json_writer *to, const char *name)
+{
+	member_open(to, "tool_choice", '{');
+	member_text(to, "type", "function");
+	member_open(to, "function", '{');
+	member_text(to, "name", name);
+	json_close(to, '}');
+	json_close(to, '}');
+}

@@ -1,6 +1,8 @@
 /* The memory doubles as it fills up, up to the limit. */
 #include "bytes.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +44,26 @@ int bytes_put(struct bytes *b, const char *s, size_t n)
 int bytes_puts(struct bytes *b, const char *s)
 {
 	return bytes_put(b, s, strlen(s));
+}
+
+int bytes_print(struct bytes *b, const char *format, ...)
+{
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vsnprintf(NULL, 0, format, list);
+	va_end(list);
+	/* vsnprintf() also writes a NUL */
+	if (n < 0 || bytes_reserve(b, (size_t)n + 1)) {
+		b->failed = 1;
+		return -1;
+	}
+	va_start(list, format);
+	vsnprintf(b->p + b->n, (size_t)n + 1, format, list);
+	va_end(list);
+	b->n += (size_t)n;
+	return 0;
 }
 
 void bytes_free(struct bytes *b)

@@ -21,6 +21,9 @@ int bytes_reserve(struct bytes *b, size_t n);
 /* Appends a terminated string. */
 int bytes_puts(struct bytes *b, const char *s);
 
+/* Appends what printf() prints. */
+int bytes_print(struct bytes *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 void bytes_free(struct bytes *b);
 
 #endif

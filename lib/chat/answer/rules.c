@@ -179,7 +179,7 @@ static unsigned define_call(struct ruleset *r, const struct call_format *call, c
 	else
 		rules_arguments(r, call, tool, &body);
 	rules_pattern(r, call->end, &fill, 1, &body);
-	rules_put(r->out, "call%u ::=", name);
+	bytes_print(r->out, "call%u ::=", name);
 	bytes_put(r->out, body.p, body.n);
 	bytes_puts(r->out, "\n");
 	r->failed |= body.failed;
@@ -210,10 +210,10 @@ static void put_calls(struct writing *g, const struct opening *o, struct bytes *
 		fill.name = tool.name;
 		bytes_puts(&first, separator);
 		rules_pattern(&g->r, o->text + o->from, &fill, 0, &first);
-		rules_put(&first, " call%u", name);
+		bytes_print(&first, " call%u", name);
 		bytes_puts(&others, separator);
 		rules_pattern(&g->r, o->call->begin, &fill, 0, &others);
-		rules_put(&others, " call%u", name);
+		bytes_print(&others, " call%u", name);
 		separator = " |";
 	}
 	bytes_puts(to, " (");
@@ -304,7 +304,7 @@ static void put_other(const struct writing *g, struct bytes *to)
 	for (size_t i = 0; i < g->n_openings; i++) {
 		call = g->opening[i].call;
 		if (call->bare)
-			rules_put(to, "%s%c", *g->opening[i].text == '[' ? "\\" : "",
+			bytes_print(to, "%s%c", *g->opening[i].text == '[' ? "\\" : "",
 				*g->opening[i].text > PATTERN_PLACES ? *g->opening[i].text : '{');
 	}
 	bytes_puts(to, "] .*)?");

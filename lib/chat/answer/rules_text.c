@@ -1,20 +1,7 @@
 /* Markers as elements of a grammar: literals, and tokens. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ruleset.h"
-
-void rules_put(struct bytes *to, const char *format, ...)
-{
-	char text[128];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof text, format, list);
-	va_end(list);
-	bytes_puts(to, text);
-}
 
 /* ---- control tokens ---- */
 
@@ -71,7 +58,7 @@ static void put_token(const struct control *c, const char *before, struct bytes 
 	if (named)
 		bytes_put(to, c->s, c->n);
 	else
-		rules_put(to, "<[%d]>", (int)c->id);
+		bytes_print(to, "<[%d]>", (int)c->id);
 }
 
 /* ---- text ---- */
@@ -85,9 +72,9 @@ static void put_quoted(struct span s, struct bytes *to)
 		if (c == '\n')
 			bytes_puts(to, "\\n");
 		else if (c == '"' || c == '\\')
-			rules_put(to, "\\%c", c);
+			bytes_print(to, "\\%c", c);
 		else if (c < 0x20 || c == 0x7f)
-			rules_put(to, "\\x%02X", c);
+			bytes_print(to, "\\x%02X", c);
 		else
 			bytes_put(to, s.s + i, 1);
 	}

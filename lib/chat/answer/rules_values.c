@@ -53,7 +53,7 @@ void rules_json(struct ruleset *r, const struct bytes *schema, const char *label
 		r->failed = 1;
 	} else {
 		put_renamed(&grammar, prefix, r->out);
-		rules_put(to, " %sroot", prefix);
+		bytes_print(to, " %sroot", prefix);
 	}
 	bytes_free(&grammar);
 }
@@ -111,9 +111,9 @@ static unsigned long bound(const struct json *schema, const char *keyword, unsig
 /* {low,high} as the schema's keywords say, after what is repeated. */
 static void put_bounds(const struct json *schema, const char *low, const char *high, struct bytes *to)
 {
-	rules_put(to, "{%lu,", bound(schema, low, 0));
+	bytes_print(to, "{%lu,", bound(schema, low, 0));
 	if (json_get(schema, high))
-		rules_put(to, "%lu", bound(schema, high, 0));
+		bytes_print(to, "%lu", bound(schema, high, 0));
 	bytes_puts(to, "}");
 }
 
@@ -130,7 +130,7 @@ static void put_text(const struct values *v, const struct json *schema, const ch
 	if (rules_control(v->r, core, strlen(core)))
 		bytes_puts(to, " .");
 	else
-		rules_put(to, " [^%s%c]", strchr("]^\\-", *core) ? "\\" : "", *core);
+		bytes_print(to, " [^%s%c]", strchr("]^\\-", *core) ? "\\" : "", *core);
 	put_bounds(schema, "minLength", "maxLength", to);
 }
 
@@ -194,9 +194,9 @@ static void put_items(struct values *v, const struct json *schema, struct bytes 
 	put_value(v, items, call->quote, &fill, to);
 	bytes_puts(to, " (\",\"");
 	put_value(v, items, call->quote, &fill, to);
-	rules_put(to, " ){%lu,", low ? low - 1 : 0);
+	bytes_print(to, " ){%lu,", low ? low - 1 : 0);
 	if (json_get(schema, "maxItems"))
-		rules_put(to, "%lu", high - 1);
+		bytes_print(to, "%lu", high - 1);
 	bytes_puts(to, low ? "} ) \"]\"" : "} )? \"]\"");
 }
 
@@ -207,7 +207,7 @@ static void put_text_unlike(const struct values *v, const struct json *schema, c
 	int free = !json_get(schema, "minLength") && !json_get(schema, "maxLength");
 
 	if (free)
-		rules_put(to, " ([^%s%c]", strchr("]^\\-", *pattern_core(other)) ? "\\" : "", *pattern_core(other));
+		bytes_print(to, " ([^%s%c]", strchr("]^\\-", *pattern_core(other)) ? "\\" : "", *pattern_core(other));
 	put_text(v, schema, end, fill, to);
 	bytes_puts(to, free ? " )?" : "");
 }
@@ -325,10 +325,10 @@ static void put_member(struct values *v, const struct json *p, char sign, struct
 		rules_literal((struct span){ &sign, 1 }, &body);
 		put_value(v, p, call->quote, &fill, &body);
 	}
-	rules_put(v->r->out, "member%u ::=", name);
+	bytes_print(v->r->out, "member%u ::=", name);
 	bytes_put(v->r->out, body.p, body.n);
 	bytes_puts(v->r->out, "\n");
-	rules_put(to, " member%u", name);
+	bytes_print(to, " member%u", name);
 	v->r->failed |= body.failed;
 	bytes_free(&body);
 }
@@ -353,7 +353,7 @@ static void put_listed(const struct bytes *name, const int *required, size_t n, 
 		bytes_puts(to, first ? " |" : "");
 		bytes_put(to, name[first].p, name[first].n);
 		for (size_t i = first + 1; i < n; i++) {
-			rules_put(to, " (%s", comma);
+			bytes_print(to, " (%s", comma);
 			bytes_put(to, name[i].p, name[i].n);
 			bytes_puts(to, required[i] ? " )" : " )?");
 		}

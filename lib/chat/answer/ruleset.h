@@ -55,9 +55,6 @@ void rules_pattern(const struct ruleset *r, const char *pattern, const struct fi
 /* Text, also empty, in which the start of the pattern does not occur: its first tag or word. */
 void rules_until(const struct ruleset *r, const char *pattern, const struct fill *fill, struct bytes *to);
 
-/* Appends the formatted text. */
-void rules_put(struct bytes *to, const char *format, ...);
-
 /* ---- rules_values.c ---- */
 
 /* JSON that is valid against the schema text; `label` begins the reason of a failure. */
