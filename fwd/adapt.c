@@ -2,7 +2,6 @@
 #include "adapt.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fwd/state/ids.h"
@@ -23,19 +22,12 @@ enum { SCALE_MAX = 1000000 };
 
 int adapt_split(const char *text, size_t *n, float *scale, struct why *w)
 {
-	const char *equals = strrchr(text, '=');
-	char *end = NULL;
-	double x = equals ? strtod(equals + 1, &end) : 1;
+	double x;
 
-	*n = strlen(text);
-	*scale = 1;
-	if (!equals || end == equals + 1 || *end)
-		return 0;
-	if (!(fabs(x) <= SCALE_MAX))
-		return why(w, "\"%s\" is not a scale from -%d to %d", equals + 1, SCALE_MAX, SCALE_MAX);
-	*n = (size_t)(equals - text);
+	*n = cli_scaled(text, &x);
 	*scale = (float)x;
-	return 0;
+	return fabs(x) <= SCALE_MAX ? 0
+		: why(w, "\"%s\" is not a scale from -%d to %d", text + *n + 1, SCALE_MAX, SCALE_MAX);
 }
 
 /* Whether name[n] is a path, or what follows its last slash. */

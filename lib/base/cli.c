@@ -528,3 +528,15 @@ int cli_end(const struct cli *c)
 		cli_die(c, "standard output: %s", errno ? strerror(errno) : "write error");
 	return 0;
 }
+
+size_t cli_scaled(const char *text, double *scale)
+{
+	const char *equals = strrchr(text, '=');
+	char *end = NULL;
+
+	*scale = equals ? strtod(equals + 1, &end) : 1;
+	if (equals && end > equals + 1 && !*end)
+		return (size_t)(equals - text);
+	*scale = 1;
+	return strlen(text);
+}

@@ -146,4 +146,8 @@ void cli_binary(const struct cli *c, int fd);
 /* End of every main: flushes and closes stdout. Returns 0; a failure (a full disk) ends the program with status 1. */
 int cli_end(const struct cli *c);
 
+/* Divides FILE[=SCALE], the value of an option: returns the bytes of FILE; *scale is 1 if there is none. What follows
+ * the last = belongs to FILE unless it is a number. */
+size_t cli_scaled(const char *text, double *scale);
+
 #endif
