@@ -72,20 +72,23 @@ int32_t pieces_count(const struct token_pieces *p)
 	return p->card.n_vocab;
 }
 
-int32_t pieces_find(const void *pieces, const char *text, size_t n)
+/* The first id with that text among those that are special, or among the others; -1: none. */
+static int32_t find(const struct token_pieces *p, const char *text, size_t n, int special)
 {
-	const struct token_pieces *p = pieces;
-	int32_t found = -1;
+	size_t len = 0;
 
 	for (int32_t id = 0; id < p->card.n_vocab; id++) {
-		size_t len = 0;
-		const char *s = pieces_shown(p, id, &len);
+		const char *s = vocab_is_special(p->v, id) == special ? pieces_shown(p, id, &len) : NULL;
 
-		if (!s || len != n || memcmp(s, text, n))
-			continue;
-		if (vocab_is_special(p->v, id))
+		if (s && len == n && !memcmp(s, text, n))
 			return id;
-		found = found < 0 ? id : found;
 	}
-	return found;
+	return -1;
+}
+
+int32_t pieces_find(const void *pieces, const char *text, size_t n)
+{
+	int32_t id = find(pieces, text, n, 1);
+
+	return id >= 0 ? id : find(pieces, text, n, 0);
 }

@@ -5,10 +5,10 @@
 
 /* ---- control tokens ---- */
 
-/* What prints nothing, but has a name: *n is its length. NULL: other tokens. */
+/* What prints nothing, but has a name: *n is its length. NULL: other tokens, most of which are not even spelled. */
 static const char *control_name(const struct vocab *v, int32_t id, size_t *n)
 {
-	const char *s = vocab_piece(v, id, 0, n);
+	const char *s = vocab_is_special(v, id) ? vocab_piece(v, id, 0, n) : NULL;
 
 	return s && !*n && (s = vocab_piece(v, id, 1, n)) && *n ? s : NULL;
 }
