@@ -85,6 +85,19 @@ static int make_key(struct job *j)
 	return to.failed;
 }
 
+/* Of a line that is not JSON, what comes before the error may have an id. */
+static int read_line(struct job *j, const char *line, size_t n, struct why *w)
+{
+	const struct json *begun;
+
+	if ((j->line = json_parse_begun(&j->arena, line, n, j->number, &begun, w)))
+		return find_kind(j, w);
+	j->id = json_get(begun, "custom_id");
+	j->batch = j->id != NULL;
+	j->id = j->id ? j->id : json_get(begun, "id");
+	return -1;
+}
+
 struct job *job_read(const char *line, size_t n, size_t number, int *failed, struct why *w)
 {
 	struct job *j = calloc(1, sizeof *j);
@@ -96,7 +109,7 @@ struct job *job_read(const char *line, size_t n, size_t number, int *failed, str
 	j->number = number;
 	j->logprobs = -1;
 	j->n = j->kept = 1;
-	*failed = !(j->line = json_parse_line(&j->arena, line, n, number, w)) || find_kind(j, w);
+	*failed = read_line(j, line, n, w) != 0;
 	if (make_key(j))
 		*failed = why(w, "out of memory");
 	return j;

@@ -15,6 +15,7 @@ struct reader {
 	struct why *w;
 	size_t line;                /* the number of the first line */
 	int depth;
+	struct json *outer;         /* the array or object that all others are in */
 };
 
 static struct json *fail(struct reader *r, const char *at, const char *reason)
@@ -306,7 +307,8 @@ static struct json *container(struct reader *r, enum json_type type, char close)
 	if (r->depth == JSON_DEPTH)
 		return fail(r, r->at, "nested too deeply");
 	v = node(r, type);
-	r->depth++;
+	if (!r->depth++)
+		r->outer = v;
 	if (v)
 		v = children(r, v, close);
 	r->depth--;
@@ -342,16 +344,25 @@ static struct json *value(struct reader *r)
 	return fail(r, r->at, "not a JSON value");
 }
 
-struct json *json_parse_line(struct arena *a, const char *text, size_t n, size_t line, struct why *w)
+struct json *json_parse_begun(struct arena *a, const char *text, size_t n, size_t line, const struct json **begun,
+	struct why *w)
 {
 	const char *start = text + utf8_mark(text, n);
-	struct reader r = { a, start, start, text + n, w, line, 0 };
+	struct reader r = { a, start, start, text + n, w, line, 0, NULL };
 	struct json *v = value(&r);
 
+	*begun = r.outer;
 	if (!v)
 		return NULL;
 	skip_space(&r);
 	return r.at == r.end ? v : fail(&r, r.at, "trailing text after the JSON value");
+}
+
+struct json *json_parse_line(struct arena *a, const char *text, size_t n, size_t line, struct why *w)
+{
+	const struct json *begun;
+
+	return json_parse_begun(a, text, n, line, &begun, w);
 }
 
 struct json *json_parse(struct arena *a, const char *text, size_t n, struct why *w)

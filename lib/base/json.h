@@ -44,6 +44,11 @@ struct json *json_parse(struct arena *a, const char *text, size_t n, struct why 
 /* The same for a text that begins at this line of a file, counted from 1. */
 struct json *json_parse_line(struct arena *a, const char *text, size_t n, size_t line, struct why *w);
 
+/* The same. *begun is the array or object that the text begins with, after a failure with what comes before the error;
+ * or NULL. */
+struct json *json_parse_begun(struct arena *a, const char *text, size_t n, size_t line, const struct json **begun,
+	struct why *w);
+
 /* How many bytes of white space s[n] begins with. */
 size_t json_blank(const char *s, size_t n);
 
