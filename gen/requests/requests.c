@@ -295,14 +295,16 @@ static int logprobs(void *owner, uint32_t pos, const float (*pairs)[2], size_t n
 static int fail(struct requests *r, struct choice *c, uint32_t reason, const char *text, size_t n, struct why *w)
 {
 	struct job *j = c->job;
-	struct why bad;
+	struct why bad, told;
 
 	if (reason == FRAME_END_REFUSED)
-		why(&bad, "%.*s", (int)n, text);
+		why(&told, "%.*s", (int)n, text);
 	else
-		why(&bad, "the model cannot continue the text");
+		why(&told, "the model cannot continue the text");
 	j->failed = 1;
-	j->param = opts_member(bad.text);
+	j->param = opts_member(told.text);
+	/* in the words of the request */
+	why(&bad, "%s%s", j->param ? j->param : "", told.text + (j->param ? strcspn(told.text, ": ") : 0));
 	return answers_error(j, bad.text, reason != FRAME_END_REFUSED, w) || stop_job(r, j, w) ? -1 : 0;
 }
 

@@ -159,8 +159,8 @@ static int ask_page(struct exchange *x, const struct json *body, struct why *w)
 	return 0;
 }
 
-const struct endpoint endpoint_models = { FORM_OPENAI, ask_model, answer_models, NULL, NULL };
-const struct endpoint endpoint_model = { FORM_OPENAI, ask_model, answer_model, NULL, NULL };
-const struct endpoint endpoint_health = { FORM_OPENAI, ask_health, NULL, NULL, NULL };
-const struct endpoint endpoint_metrics = { FORM_OPENAI, ask_metrics, NULL, NULL, NULL };
-const struct endpoint endpoint_page = { FORM_OPENAI, ask_page, NULL, NULL, NULL };
+const struct endpoint endpoint_models = { FORM_OPENAI, ask_model, answer_models, NULL, NULL, NULL };
+const struct endpoint endpoint_model = { FORM_OPENAI, ask_model, answer_model, NULL, NULL, NULL };
+const struct endpoint endpoint_health = { FORM_OPENAI, ask_health, NULL, NULL, NULL, NULL };
+const struct endpoint endpoint_metrics = { FORM_OPENAI, ask_metrics, NULL, NULL, NULL, NULL };
+const struct endpoint endpoint_page = { FORM_OPENAI, ask_page, NULL, NULL, NULL, NULL };

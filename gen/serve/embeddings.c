@@ -132,4 +132,4 @@ static void answer(struct exchange *x, const struct json *line, int last)
 		texts_ask(x);
 }
 
-const struct endpoint endpoint_embeddings = { FORM_OPENAI, ask, answer, NULL, texts_close };
+const struct endpoint endpoint_embeddings = { FORM_OPENAI, ask, answer, NULL, texts_close, NULL };

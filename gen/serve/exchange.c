@@ -121,6 +121,26 @@ void exchange_ask(struct exchange *x, struct json_writer *to)
 		x->service->waiting += !x->asked++;
 }
 
+/* The API's name of a member of the engine's request. */
+static const char *renamed(const struct exchange *x, const char *name, size_t n)
+{
+	for (const char *const *at = x->endpoint->renamed; at && *at; at += 2)
+		if (strlen(*at) == n && !memcmp(*at, name, n))
+			return at[1];
+	return NULL;
+}
+
+/* Fails for the engine's reason, in the words of the API. */
+static void fail(struct exchange *x, int status, const char *param, const char *message)
+{
+	size_t n = strcspn(message, ":");
+	const char *of_message = renamed(x, message, n), *of_param = param ? renamed(x, param, strlen(param)) : NULL;
+	struct why told;
+
+	why(&told, "%s%s", of_message ? of_message : "", message + (of_message ? n : 0));
+	exchange_fail(x, status, of_param ? of_param : param, told.text);
+}
+
 void exchange_take(struct exchange *x, const struct json *line, int last)
 {
 	const struct json *error = json_get(line, "error");
@@ -139,8 +159,7 @@ void exchange_take(struct exchange *x, const struct json *line, int last)
 		why(&of_text, "text %" PRId64 ": %s", index->i, message);
 		message = of_text.text;
 	}
-	exchange_fail(x, type && !strcmp(type, "invalid_request_error") ? 400 : 500, json_get_string(error, "param"),
-		message);
+	fail(x, type && !strcmp(type, "invalid_request_error") ? 400 : 500, json_get_string(error, "param"), message);
 }
 
 void exchange_ping(struct exchange *x)

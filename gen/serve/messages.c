@@ -176,7 +176,7 @@ static int ask(struct exchange *x, const struct json *body, struct why *w)
 	if (messages_input(&to, body, &param, w))
 		exchange_fail(x, 400, param, w->text);
 	members_copy(&to, body, names);
-	if (stop && stop->type == JSON_ARRAY && stop->n)
+	if (stop && stop->type != JSON_NULL && !(stop->type == JSON_ARRAY && !stop->n))
 		member_value(&to, "stop", stop);
 	sampling_copy(&to, body);
 	exchange_ask(x, &to);
@@ -297,4 +297,6 @@ static void close_message(struct exchange *x)
 	free(m);
 }
 
-const struct endpoint endpoint_messages = { FORM_ANTHROPIC, ask, answer, ping, close_message };
+static const char *const renamed[] = { "stop", "stop_sequences", "response_format", "output_config", NULL };
+
+const struct endpoint endpoint_messages = { FORM_ANTHROPIC, ask, answer, ping, close_message, renamed };

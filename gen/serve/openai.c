@@ -138,5 +138,5 @@ static void answer(struct exchange *x, const struct json *line, int last)
 	exchange_answer(x, &b);
 }
 
-const struct endpoint endpoint_chat = { FORM_OPENAI, ask_chat, answer, NULL, NULL };
-const struct endpoint endpoint_completions = { FORM_OPENAI, ask_completion, answer, NULL, NULL };
+const struct endpoint endpoint_chat = { FORM_OPENAI, ask_chat, answer, NULL, NULL, NULL };
+const struct endpoint endpoint_completions = { FORM_OPENAI, ask_completion, answer, NULL, NULL, NULL };

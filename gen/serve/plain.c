@@ -19,6 +19,8 @@ static void answer_member(struct exchange *x, const struct json *line, const cha
 
 /* ---- /tokenize, /detokenize ---- */
 
+static const char *const renamed[] = { "tokenize", "content", "detokenize", "tokens", NULL };
+
 static int ask_tokenize(struct exchange *x, const struct json *body, struct why *w)
 {
 	static const char *const names[] = { "add_special", "with_pieces", NULL };
@@ -120,7 +122,9 @@ static void answer_count_tokens(struct exchange *x, const struct json *line, int
 	exchange_answer(x, &b);
 }
 
-const struct endpoint endpoint_tokenize = { FORM_OPENAI, ask_tokenize, answer_tokenize, NULL, NULL };
-const struct endpoint endpoint_detokenize = { FORM_OPENAI, ask_detokenize, answer_detokenize, NULL, NULL };
-const struct endpoint endpoint_apply_template = { FORM_OPENAI, ask_apply_template, answer_apply_template, NULL, NULL };
-const struct endpoint endpoint_count_tokens = { FORM_ANTHROPIC, ask_count_tokens, answer_count_tokens, NULL, NULL };
+const struct endpoint endpoint_tokenize = { FORM_OPENAI, ask_tokenize, answer_tokenize, NULL, NULL, renamed };
+const struct endpoint endpoint_detokenize = { FORM_OPENAI, ask_detokenize, answer_detokenize, NULL, NULL, renamed };
+const struct endpoint endpoint_apply_template = { FORM_OPENAI, ask_apply_template, answer_apply_template, NULL, NULL,
+	NULL };
+const struct endpoint endpoint_count_tokens = { FORM_ANTHROPIC, ask_count_tokens, answer_count_tokens, NULL, NULL,
+	NULL };

@@ -335,4 +335,7 @@ static void close_response(struct exchange *x)
 	free(r);
 }
 
-const struct endpoint endpoint_responses = { FORM_RESPONSES, ask, answer, NULL, close_response };
+static const char *const renamed[] = { "messages", "input", "max_tokens", "max_output_tokens",
+	"response_format", "text", "reasoning_effort", "reasoning", NULL };
+
+const struct endpoint endpoint_responses = { FORM_RESPONSES, ask, answer, NULL, close_response, renamed };
