@@ -91,11 +91,21 @@ static void describe(struct address *a)
 	snprintf(a->text, sizeof a->text, strchr(host, ':') ? "http://[%s]:%s" : "http://%s:%s", host, port);
 }
 
+/* Whether host[n] is a name or a number; of IPv6 in brackets. */
+static int is_host(const char *host, size_t n)
+{
+	if (*host == '[')
+		return n > 2 && host[n - 1] == ']' && !memchr(host, ']', n - 1);
+	return n && strcspn(host, ":[]") == n;
+}
+
 int address_is_valid(const char *spec)
 {
 	const char *colon = strrchr(spec, ':'), *port = colon ? colon + 1 : spec;
 
-	return !strncmp(spec, "unix:", 5) ? spec[5] != '\0' : colon != spec && *port && strlen(port) < 6
+	if (!strncmp(spec, "unix:", 5))
+		return spec[5] != '\0';
+	return (!colon || is_host(spec, (size_t)(colon - spec))) && *port && strlen(port) < 6
 		&& !port[strspn(port, "0123456789")] && atoi(port) <= PORT_MAX;
 }
 

@@ -31,6 +31,7 @@ struct peer {
 	int is_socket;          /* the same for both, without blocking; the end of its input is its leaving */
 	int lingers;            /* all output is sent; its input is discarded until it has read that */
 	int gone;
+	int lost;               /* an error of standard input or output, but for a reader who has left; 0: none */
 	double moved;           /* when some of the output was last sent, or it was empty */
 	struct peer *next;
 };
@@ -94,6 +95,7 @@ static void remove_gone(struct server *v)
 			continue;
 		}
 		*at = p->next;
+		v->lost = p->lost;
 		connection_end(&p->c);
 		if (p->is_socket && p->out > STDERR_FILENO)
 			close(p->out);
@@ -150,6 +152,7 @@ static void read_peer(struct peer *p, double now)
 		return;
 	}
 	p->in = -1;
+	p->lost = got < 0 && !p->is_socket ? errno : 0;
 	if (got < 0 || p->lingers || (p->is_socket && connection_is_answering(&p->c)))
 		p->gone = 1;
 }
@@ -169,6 +172,7 @@ static void write_peer(struct peer *p, double now)
 			continue;
 		if (put < 0) {
 			p->gone = errno != EAGAIN;
+			p->lost = p->is_socket || errno == EPIPE ? 0 : errno;
 			return;
 		}
 		connection_sent(c, (size_t)put);
@@ -406,6 +410,8 @@ int server_run(struct server *v, struct why *w)
 		failed = add_standard(v, w);
 	if (!failed)
 		failed = loop(v, w);
+	if (!failed && v->lost)
+		failed = why(w, "standard input or output: %s", strerror(v->lost));
 	for (struct peer *p = v->peers; p; p = p->next)
 		p->gone = 1;
 	remove_gone(v);

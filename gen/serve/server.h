@@ -18,10 +18,11 @@ struct server {                 /* starts as zeros but for the settings */
 	double paused;                  /* until then, no connection is accepted: there were no descriptors */
 	double ends;                    /* when what is being answered is cut off */
 	int was_ended;                  /* by a signal */
+	int lost;                       /* the error of standard input or output that ended it, or 0 */
 };
 
 /* Serves until a signal, or until the client on standard input has its answers. Returns 0, or -1 with a reason if the
- * engine failed; its clients have been told. */
+ * engine failed, whose clients have been told, or standard input or output. */
 int server_run(struct server *v, struct why *w);
 
 #endif
