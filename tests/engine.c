@@ -38,7 +38,7 @@ struct answer {
 	const struct json *request, *id;
 	int stream, chat;
 	int64_t texts;
-	size_t tokens;
+	size_t tokens, thought;         /* all, and those that are reasoning */
 };
 
 static void key(struct json_writer *w, const char *name)
@@ -120,10 +120,11 @@ static void garble(void)
 
 static void write_usage(struct json_writer *w, const struct answer *a)
 {
-	char usage[200];
+	char usage[300];
 
 	snprintf(usage, sizeof usage, "{\"prompt_tokens\": 7, \"completion_tokens\": %zu, \"total_tokens\": %zu, "
-		"\"prompt_tokens_details\": {\"cached_tokens\": 3}}", a->tokens, a->tokens + 7);
+		"\"prompt_tokens_details\": {\"cached_tokens\": 3}, "
+		"\"completion_tokens_details\": {\"reasoning_tokens\": %zu}}", a->tokens, a->tokens + 7, a->thought);
 	raw(w, "usage", usage);
 	raw(w, "timings", "{\"prompt_ms\": 1.5, \"predicted_ms\": 2.5}");
 }
@@ -258,6 +259,7 @@ static void say_thought(struct answer *a, const char *s)
 	struct json_writer w;
 
 	a->tokens = strlen(s);
+	a->thought = n;
 	if (a->stream) {
 		say_delta(a, 1, "reasoning_content", s, n, NULL);
 		say_delta(a, 0, "content", rest, strlen(rest), "stop");
@@ -363,7 +365,7 @@ static void answer(const struct json *request)
 {
 	const struct json *stream = json_get(request, "stream"), *n = json_get(request, "n");
 	struct answer a = { request, json_get(request, "id"), stream && stream->type == JSON_TRUE,
-		json_get(request, "messages") != NULL, n && n->type == JSON_INT ? n->i : 1, 0 };
+		json_get(request, "messages") != NULL, n && n->type == JSON_INT ? n->i : 1, 0, 0 };
 	const char *s = last_text(request), *rest = s;
 
 	if (begins(s, "think", &rest))

@@ -281,14 +281,16 @@ int answers_delta(struct choice *c, int last, struct why *w)
 
 static void put_usage(struct json_writer *to, const struct job *j)
 {
-	size_t prompt = 0, cached = 0, drawn = 0;
+	size_t prompt = 0, cached = 0, drawn = 0, reasoned = 0;
 
 	for (size_t i = 0; i < j->n_prompts; i++) {
 		prompt += j->prompt[i].ids.n;
 		cached += j->prompt[i].cached;
 	}
-	for (size_t i = 0; i < j->n_choices; i++)
+	for (size_t i = 0; i < j->n_choices; i++) {
 		drawn += j->choice[i].r.ids.n;
+		reasoned += j->choice[i].reasoned;
+	}
 	key(to, "usage");
 	json_open(to, '{');
 	put_integer(to, "prompt_tokens", (int64_t)prompt);
@@ -298,6 +300,12 @@ static void put_usage(struct json_writer *to, const struct job *j)
 	json_open(to, '{');
 	put_integer(to, "cached_tokens", (int64_t)cached);
 	json_close(to, '}');
+	if (!is_text(j)) {
+		key(to, "completion_tokens_details");
+		json_open(to, '{');
+		put_integer(to, "reasoning_tokens", (int64_t)reasoned);
+		json_close(to, '}');
+	}
 	json_close(to, '}');
 }
 

@@ -105,6 +105,17 @@ static void put(void *context, const char *s, size_t n)
 	bytes_put(&c->text, s, n);
 }
 
+/* Reads what the last id has added, if that is a message. */
+static int read_drawn(struct choice *c, struct why *w)
+{
+	int reasoned = c->answer && answer_is_reasoning(c->answer);
+
+	if (!c->answer || choice_read(c, w))
+		return c->answer ? -1 : 0;
+	c->reasoned += reasoned || answer_is_reasoning(c->answer);
+	return 0;
+}
+
 int choice_drawn(struct choice *c, int32_t id, struct why *w)
 {
 	const char *piece;
@@ -123,6 +134,8 @@ int choice_drawn(struct choice *c, int32_t id, struct why *w)
 	c->found = stop_feed(c->stop, piece, n, put, c);
 	if (c->text.failed)
 		return why(w, "out of memory");
+	if (read_drawn(c, w))
+		return -1;
 	return c->found >= 0 ? FRAME_END_STOP : 0;
 }
 

@@ -28,6 +28,7 @@ struct choice {
 
 	/* of messages */
 	struct answer *answer;  /* or NULL */
+	size_t reasoned;        /* ids that are reasoning, with its marks */
 	struct message message;
 	struct bytes lines;     /* deltas, or the message */
 

@@ -360,6 +360,11 @@ static size_t put_text(struct answer *a, const char *s, size_t n, int last)
 	return n;
 }
 
+int answer_is_reasoning(const struct answer *a)
+{
+	return a->state == READ_THOUGHT;
+}
+
 int answer_read(struct answer *a, const char *s, size_t n)
 {
 	size_t need;

@@ -35,6 +35,9 @@ struct answer *answer_open(const struct format *f, const struct json *variables,
 /* The end of the prompt, from the last message on: nothing of it is told. */
 int answer_prompt(struct answer *a, const char *s, size_t n);
 
+/* Whether what comes next is reasoning, or ends it. */
+int answer_is_reasoning(const struct answer *a);
+
 /* -1: memory is short. */
 int answer_read(struct answer *a, const char *s, size_t n);
 int answer_end(struct answer *a);
