@@ -73,6 +73,7 @@ struct job {
 	/* its answer */
 	struct choice *choice;  /* [n_choices] */
 	size_t n_choices, n_started, n_over;
+	uint64_t waits_since;   /* when the line came, or when a choice last ended; by the clock of requests.c */
 	int failed;             /* it is answered by an error */
 	double began;           /* by clock_now(), when its first sequence started; 0: not yet */
 	struct bytes out;       /* lines that wait until earlier jobs are answered */

@@ -29,6 +29,7 @@ static struct requests {
 	struct job *first, *last;       /* of the list */
 	size_t lines;
 	size_t waiting;         /* bytes of the jobs in the list */
+	uint64_t ticks;         /* lines taken and choices that were over: a clock */
 	int failed;             /* the input cannot be read, for this reason: */
 	struct why why;
 } all;
@@ -94,6 +95,7 @@ static void append(struct requests *r, struct job *j)
 	*(r->last ? &r->last->next : &r->first) = j;
 	r->last = j;
 	r->waiting += j->arena.used;
+	j->waits_since = ++r->ticks;
 }
 
 /* The job is over: every choice is. */
@@ -228,14 +230,35 @@ static void read_more(struct loop *l)
 
 /* ---- sequences ---- */
 
-/* The first job that has choices to start. */
+static int has_choices_left(const struct job *j)
+{
+	return !j->done && !j->failed && !(j->choice && j->n_started == j->n_choices);
+}
+
+/* Whether a free place is this job's before the other's, which may be NULL: fewer of its choices are running, or it has
+ * waited longer. */
+static int comes_before(const struct job *j, const struct job *other)
+{
+	size_t running = j->n_started - j->n_over, others = other ? other->n_started - other->n_over : SIZE_MAX;
+
+	return running < others || (running == others && j->waits_since < other->waits_since);
+}
+
+/* The job whose turn it is. NULL: none has choices to start. */
 static struct job *next_job(const struct requests *r)
 {
-	struct job *j = r->first;
+	struct job *found = NULL;
 
-	while (j && (j->done || j->failed || (j->choice && j->n_started == j->n_choices)))
-		j = j->next;
-	return j;
+	for (struct job *j = r->first; j; j = j->next) {
+		if (!has_choices_left(j))
+			continue;
+		if (comes_before(j, found))
+			found = j;
+		/* those after it have waited shorter, and have not started either */
+		if (!j->n_started)
+			break;
+	}
+	return found;
 }
 
 /* Starts a choice, or prepares a job. Returns 1 if there may be more to start; 0; or -1. */
@@ -318,6 +341,7 @@ static int over(void *owner, uint32_t reason, const char *text, size_t n, struct
 		return -1;
 	if (failed && !j->failed && fail(&all, c, reason, text, n, w))
 		return -1;
+	j->waits_since = ++all.ticks;
 	if (++j->n_over < j->n_choices)
 		return deliver(&all, j, w);
 	return finish(&all, j, w);
