@@ -110,12 +110,21 @@ int generation_change(struct generation *g, struct settings *t, struct why *w)
 	return take_thoughts(g, ids, n, w);
 }
 
-/* Begins another text. */
-static int begin_turn(struct generation *g, struct why *w)
+/* Begins another text, whose prompt ends with the ids from position pos on. What comes before them may have opened
+ * reasoning. */
+static int begin_turn(struct generation *g, uint32_t pos, struct why *w)
 {
+	const int32_t *ids;
+	size_t n;
+
 	g->drawn = 0;
 	g->idle = 0;
 	thought_start(&g->thought);
+	if (sampler_history(g->sampler, pos, NULL, 0, w))
+		return -1;
+	ids = sampler_ids(g->sampler, &n);
+	if (take_thoughts(g, ids, n, w))
+		return -1;
 	return g->constraint ? constraint_restart(g->constraint, w) : 0;
 }
 
@@ -125,7 +134,7 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 	uint32_t certain = f->flags & FRAME_GUESS && f->rows ? 1 : f->rows, i, n;
 	int32_t ids[1024];
 
-	if (s->line.set.turns && !(f->flags & FRAME_SAMPLED) && begin_turn(g, w))
+	if (s->line.set.turns && !(f->flags & FRAME_SAMPLED) && begin_turn(g, f->pos, w))
 		return -1;
 	/* an earlier position without ids discards those from there on */
 	if (!f->rows && f->pos < sampler_next(g->sampler) && sampler_history(g->sampler, f->pos, NULL, 0, w) < 0)
