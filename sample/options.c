@@ -210,7 +210,11 @@ static void take_budget(const struct cli *c, const struct opt *o, struct sample_
 		b->most = (int32_t)cli_integer(c, o, 0, INT32_MAX);
 		break;
 	case OPT_THINK_OPEN: take_text(c, o, &b->open); break;
-	case OPT_THINK_CLOSE: b->close = c->value; break;
+	case OPT_THINK_CLOSE:
+		if (!c->value[strspn(c->value, " \t\r\n")])
+			cli_usage(c, "--think-close: an empty text");
+		b->close = c->value;
+		break;
 	case OPT_THINK_MESSAGE: b->message = c->value; break;
 	}
 }
