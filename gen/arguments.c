@@ -16,6 +16,9 @@
 #include "lib/sampler/opts.h"
 #include "console.h"
 #include "hosts.h"
+#include "parser.h"
+
+enum { TEXTS_MAX = 1 << 20 };   /* bytes of texts that become arguments */
 
 const char *const arguments_no_thinking[] = { "enable_thinking=false", "thinking=false", NULL };
 
@@ -44,7 +47,7 @@ static void add_if(struct command *c, int applies, const char *option, const cha
 /* Adds the word prefix + s[n]. It stays valid until the process ends. */
 static void add_joined(struct command *c, const char *prefix, const char *s, size_t n)
 {
-	static struct arena words = { .limit = 1 << 20 };
+	static struct arena words = { .limit = TEXTS_MAX };
 	size_t room = strlen(prefix) + n + 1;
 	char *word = arena_text(&words, room);
 
@@ -78,7 +81,7 @@ static void conclude(struct request *q)
 {
 	int own_fwd = q->stage[FWD].shell, own_sample = q->stage[SAMPLE].shell;
 
-	q->marks |= q->conversation;
+	q->marks |= q->conversation || q->rendered;
 	/* a grammar from standard input becomes a file, as that of a schema does; and one that --json records */
 	q->copied = q->constraint || q->json ? q->grammar_name : NULL;
 	q->shaded = q->color && system_coloured(STDOUT_FILENO);
@@ -321,6 +324,21 @@ static int use_prompt(struct request *q, struct why *w)
 	return use(s, "printf", w) || stage_arg(s, "%s", w) || stage_arg(s, q->prompt, w);
 }
 
+/* A conversation does this itself, since its commands may change the options. */
+static int name_thinking(struct request *q, struct why *w)
+{
+	static struct bytes open = { .limit = TEXTS_MAX }, close = { .limit = TEXTS_MAX };
+	struct parser p = { .q = q };
+	struct stage *sample = &q->stage[SAMPLE];
+	int failed;
+
+	if (!q->rendered || sample->shell || !stage_option(sample, "--think-budget"))
+		return 0;
+	failed = parser_name_thinking(&p, sample, &open, &close, w);
+	parser_close(&p);
+	return failed;
+}
+
 int arguments(struct request *q, const char *argv0, struct why *w)
 {
 	conclude(q);
@@ -335,6 +353,8 @@ int arguments(struct request *q, const char *argv0, struct why *w)
 			return -1;
 	}
 	q->fwd = q->stage[FWD].argv[0];
+	if (name_thinking(q, w))
+		return -1;
 	if (q->hosts && hosts_divide(q, w) < 0)
 		return -1;
 	if (q->copied && (use(&q->stage[SCHEMA], "cat", w)

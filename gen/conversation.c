@@ -340,22 +340,11 @@ static void idle(struct loop *l, int waiting)
  * later. */
 static int name_thinking(struct conversation *v, struct why *w)
 {
-	struct messages question = { .text.limit = CONVERT_MAX, .file = -1 };
 	struct stage *sample = &v->q->stage[SAMPLE];
-	int failed;
 
 	if (sample->shell || (!v->q->edited && !stage_option(sample, "--think-budget")))
 		return 0;
-	failed = messages_add(&question, "user", "?", 1, w);
-	parser_learn(&v->parser, &question);
-	messages_close(&question);
-	if (failed || parser_thinking(&v->parser, &v->think_open, &v->think_close))
-		return failed;
-	if (!stage_option(sample, "--think-open"))
-		failed = stage_set_option(sample, "--think-open", v->think_open.p, w);
-	if (!failed && !stage_option(sample, "--think-close"))
-		failed = stage_set_option(sample, "--think-close", v->think_close.p, w);
-	return failed;
+	return parser_name_thinking(&v->parser, sample, &v->think_open, &v->think_close, w);
 }
 
 /* Waits until the model is loaded, before the first prompt is shown. */

@@ -37,7 +37,8 @@ static struct chat_setup setup_of(const struct request *q)
 		setup.set[setup.n_set++] = *set;
 	for (size_t i = 0; i < q->n_given; i++)
 		chat_take(&setup, q->given[i].o, q->given[i].value, &ignored);
-	setup.system = stage_option(&q->stage[CHAT], "--system");
+	if (q->conversation)
+		setup.system = stage_option(&q->stage[CHAT], "--system");
 	return setup;
 }
 
@@ -99,6 +100,23 @@ int parser_thinking(const struct parser *p, struct bytes *open, struct bytes *cl
 	for (n = strlen(open->p); n > 2 && !memcmp(open->p + n - 2, "\\n", 2); n -= 2)
 		open->p[n - 2] = 0;
 	return 0;
+}
+
+int parser_name_thinking(struct parser *p, struct stage *sample, struct bytes *open, struct bytes *close,
+	struct why *w)
+{
+	struct messages question = { .text.limit = CONVERT_MAX, .file = -1 };
+	int failed = messages_add(&question, "user", "?", 1, w);
+
+	parser_learn(p, &question);
+	messages_close(&question);
+	if (failed || parser_thinking(p, open, close))
+		return failed;
+	if (!stage_option(sample, "--think-open"))
+		failed = stage_set_option(sample, "--think-open", open->p, w);
+	if (!failed && !stage_option(sample, "--think-close"))
+		failed = stage_set_option(sample, "--think-close", close->p, w);
+	return failed;
 }
 
 struct answer *parser_begin(const struct parser *p, const struct answer_sink *sink, struct why *w)

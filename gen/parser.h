@@ -27,6 +27,11 @@ void parser_learn(struct parser *p, const struct messages *m);
 /* Appends the texts that open and close reasoning, as values of options. 0, or -1 if they have placeholders. */
 int parser_thinking(const struct parser *p, struct bytes *open, struct bytes *close);
 
+/* Tells sample what opens and closes reasoning, for --think-budget, unless its options do. The texts are appended to
+ * *open and *close, which must last as long as the options. 0, or -1 with a reason. */
+int parser_name_thinking(struct parser *p, struct stage *sample, struct bytes *open, struct bytes *close,
+	struct why *w);
+
 /* Begins to read an answer. NULL with a reason: out of memory. The caller closes it before the parser learns again. */
 struct answer *parser_begin(const struct parser *p, const struct answer_sink *sink, struct why *w);
 
