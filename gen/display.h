@@ -8,6 +8,9 @@
 /* Starts the stages so that detok's output goes through this program. 0, or -1 with a reason. */
 int display_start(struct conversation *v, struct why *w);
 
+/* Decides where ask prints its answer and the reasoning. */
+void display_open_reply(const struct request *q);
+
 /* Shows everything that detok prints, until it reports the end of the answer. 0, or -1 with a reason. */
 int display_finish(struct conversation *v, struct why *w);
 

@@ -7,6 +7,7 @@
 #include "lib/base/out.h"
 #include "lib/base/slurp.h"
 #include "convert.h"
+#include "list.h"
 #include "pipeline.h"
 #include "report.h"
 #include "verify.h"
@@ -45,7 +46,7 @@ static int echo(const struct request *q, struct why *w)
 int generate(struct request *q, struct loop *l, struct capture *capture, struct why *w)
 {
 	static struct ids kept;
-	int text = -1;
+	int text = -1, lists = q->answer && q->rendered && !q->json;
 
 	if (q->kv)
 		convert_kept(q, &kept);
@@ -56,9 +57,10 @@ int generate(struct request *q, struct loop *l, struct capture *capture, struct 
 		l->kept = kept;
 	l->kv = q->kv;
 	if ((q->echo && echo(q, w)) || open_capture(q, capture, w)
-	    || (capture->text && (text = stage_dup(capture->text, w)) < 0) || pipeline_start(q, l, text, w))
+	    || (capture->text && (text = stage_dup(capture->text, w)) < 0)
+	    || (lists && (text = list_start(q, l, w)) < 0) || pipeline_start(q, l, text, w))
 		return -1;
-	if (loop_run(l, w))
+	if (loop_run(l, w) || (lists && list_finish(l, w)))
 		return -1;
 	/* tok itself writes nothing for an empty prompt without BOS; a command in its place has ended too early */
 	if (l->n && q->stage[TOK].shell && l->whole && !l->in.number) {

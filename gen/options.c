@@ -159,6 +159,7 @@ const struct opt ask_opts[] = {
 	{ 'f', "file", "FILE", "a document that follows the question (default: stdin, unless it is a terminal)" },
 	{ NO_STDIN, "no-stdin", NULL, "there is no document; for loops that read their own stdin" },
 	{ 'n', "n-predict", "N", "cut the answer after N tokens (default: -1: not before the context is full)" },
+	{ 'N', "texts", "N", "print N answers, with seeds from -s on, each on a line" },
 	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
 	{ JSON_SCHEMA, "schema", "FILE", "the answer is JSON that matches this schema" },
 	{ THINK, "think", NULL, "print the model's reasoning on stderr (default: if that is a terminal)" },
@@ -196,6 +197,7 @@ const struct cli_rule ask_rules[] = {
 	{ .one_of = "think no-think" },
 	{ "tool-command", .requires = "tools" },
 	{ "tool-time yes", .requires = "tool-command" },
+	{ "texts", .excludes = "history kv tool-command verbose logprobs" },
 	{ "logprobs", .requires = "json" },
 	{ "draft-max", .requires = "draft" },
 	{ "lenient", .requires = "schema json-schema json-schema-file" },
@@ -314,8 +316,6 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "-e/--escape and --stage tok exclude each other without a prompt on the command line");
 	if (q->hosts && hosts_check(q->hosts, q->kv != NULL, &w) < 0)
 		cli_usage(c, "--hosts: %s", w.text);
-	if (q->texts > 1 && q->seed > INT64_MAX - q->texts)
-		cli_usage(c, "--seed: there are no %d seeds from %" PRId64 " on", q->texts, q->seed);
 	if (q->lines && (q->prompt || q->file))
 		cli_usage(c, "--lines: no prompts besides those in %s", q->lines);
 	if (q->constraint && q->conversation && !q->once)
@@ -459,6 +459,8 @@ static void read_all(struct request *q, struct cli *c)
 		check_file(q->grammar_name, c);
 	if (q->seed < 0)
 		q->seed = (int64_t)(rng_seed() >> 33);
+	if (q->texts > 1 && q->seed > INT64_MAX - q->texts)
+		cli_usage(c, "--seed: there are no %d seeds from %" PRId64 " on", q->texts, q->seed);
 }
 
 /* The model, by default the shipped one of this file name. */
@@ -622,6 +624,7 @@ static void refuse_files(const struct cli *c)
 void options_ask(struct request *q, struct cli *c)
 {
 	const char *argv0 = c->argv[0];
+	int templated;
 
 	read_all(q, c);
 	q->answer = 1;
@@ -632,12 +635,14 @@ void options_ask(struct request *q, struct cli *c)
 		cli_usage(c, "--%s: standard input holds the document", q->constraint);
 	make_question(q, c);
 	find_its_model(q, c, argv0, SHIPPED_CHAT);
-	q->conversation = q->once = names_template(q) || has_template(q->model);
+	templated = names_template(q) || has_template(q->model);
+	q->rendered = templated && q->listed;
+	q->conversation = q->once = templated && !q->listed;
 	/* with a grammar the answer comes at once; that of a schema has a place for reasoning, if it is asked for */
 	if (q->grammar && !q->think && q->budget < 0)
 		q->think = -1;
-	if (!q->conversation && q->templated)
+	if (!templated && q->templated)
 		cli_die(c, "%s has no chat template: name one with --template", q->model);
-	if (!q->conversation)
+	if (!templated)
 		cli_warn(c, "%s has no chat template (--template): its text continues the question", q->model);
 }

@@ -1,6 +1,7 @@
 /* Text is printed as it comes, except white space that may be the last. */
 #include "reply.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/base/bytes.h"
@@ -23,7 +24,7 @@ static struct {
 	struct sink content, thought;
 	struct sink *now;       /* where the last part of the answer went; NULL: nowhere */
 	struct why lost;        /* why the answer could not be written; empty: it was */
-	int thoughts, calls;
+	int thoughts, calls, lines;
 	int in_call;
 	int dim;                /* reasoning is dim on the terminal */
 } reply = {
@@ -48,12 +49,28 @@ static void flush(struct sink *k)
 	k->out.failed = 0;
 }
 
-static void print(struct sink *k, const char *s, size_t n)
+static void show(struct sink *k, const char *s, size_t n)
 {
 	if (k->terminal)
 		visible_put(&k->visible, s, n, put_visible, k);
 	else
 		bytes_put(&k->out, s, n);
+}
+
+static void print(struct sink *k, const char *s, size_t n)
+{
+	static const char special[] = "\n\r\\", *const spelled[] = { "\\n", "\\r", "\\\\" };
+	const char *found;
+
+	if (!reply.lines || k != &reply.content) {
+		show(k, s, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if ((found = memchr(special, s[i], sizeof special - 1)))
+			show(k, spelled[found - special], 2);
+		else
+			show(k, s + i, 1);
 }
 
 static void put_byte(struct sink *k, char c)
@@ -76,7 +93,7 @@ static void put_byte(struct sink *k, char c)
 static void end(struct sink *k)
 {
 	visible_end(&k->visible, put_visible, k);
-	if (k->begun)
+	if (k->begun || (reply.lines && k == &reply.content))
 		bytes_puts(&k->out, k == &reply.thought && reply.dim ? "\033[0m\n" : "\n");
 	k->begun = 0;
 	k->space.n = 0;
@@ -118,8 +135,9 @@ static void call(void *context, struct span name, struct span id)
 		put_byte(reply.now, ' ');
 }
 
-void reply_open(int thoughts, int calls)
+void reply_open(int thoughts, int calls, int lines)
 {
+	reply.lines = lines;
 	reply.thoughts = thoughts;
 	reply.calls = calls;
 	reply.content.terminal = isatty(STDOUT_FILENO);

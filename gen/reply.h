@@ -9,8 +9,9 @@
 #include "lib/base/why.h"
 #include "parser.h"
 
-/* thoughts: whether reasoning is shown, dim on a terminal. calls: the descriptor that calls go to, or -1. */
-void reply_open(int thoughts, int calls);
+/* thoughts: whether reasoning is shown, dim on a terminal. calls: the descriptor that calls go to, or -1. lines: each
+ * answer is one line, as detok --lines prints texts. */
+void reply_open(int thoughts, int calls, int lines);
 void reply_close(void);
 
 /* Begins an answer, which is read by p. */

@@ -40,11 +40,13 @@ static struct times times(const struct result *r)
 
 /* the file in which fwd reports progress; 0: none */
 static int progress;
+static const char *program = "gen";
 
 int report_progress(struct request *q, struct why *w)
 {
 	static char path[STAGE_PATH];
 
+	program = q->program;
 	if (!q->stage[FWD].n || q->stage[FWD].shell || q->hosts || !isatty(STDERR_FILENO))
 		return 0;
 	return (progress = stage_file(w)) < 0
@@ -72,9 +74,9 @@ void report_wait(struct loop *l, int waiting)
 		progress = 0;
 	if (waiting && waited >= 1 && isatty(STDERR_FILENO)) {
 		if (l->card.n_vocab)
-			fprintf(stderr, "\rgen: a prompt of %zu tokens, %.1f s", l->r->prompt.n, waited);
+			fprintf(stderr, "\r%s: a prompt of %zu tokens, %.1f s", program, l->r->prompt.n, waited);
 		else
-			fprintf(stderr, "\rgen: loading the model, %.1f s", waited);
+			fprintf(stderr, "\r%s: loading the model, %.1f s", program, waited);
 		show_progress(waited);
 		fprintf(stderr, "\033[K");
 		shown = 1;

@@ -103,6 +103,27 @@ static int has_limit(const struct request *q)
 	return n && *n != '-';
 }
 
+/* The exit status of the answers of ask: 3, with a line on stderr, if -n or a full context has cut one. */
+static int answer_status(const struct request *q, const struct loop *l, const struct result *results)
+{
+	size_t limited = 0, full = 0;
+	char of[32] = "the answer";
+
+	for (int i = 0; i < q->texts; i++) {
+		limited += results[i].reason == FRAME_END_LENGTH;
+		full += results[i].reason == FRAME_END_CONTEXT;
+	}
+	if ((!limited && !full) || l->gone)
+		return 0;
+	if (q->listed)
+		snprintf(of, sizeof of, "%zu of %d answers", limited + full, q->texts);
+	fprintf(stderr, "%s: %s", q->program, limited ? "-n/--n-predict" : "");
+	if (full)
+		fprintf(stderr, "%sthe full context of %" PRId32 " tokens (-c)", limited ? " or " : "", l->card.n_ctx);
+	fprintf(stderr, " cut %s\n", of);
+	return 3;
+}
+
 /* The exit status of a complete text: 3, with a line on stderr, if a full context has ended it before -n. */
 static int full_status(const struct request *q, const struct loop *l, const struct result *r)
 {
@@ -182,7 +203,9 @@ static int finish(struct request *q, struct loop *l, struct result *results, str
 		failed = -1;    /* a stage could not evaluate some text, whose request was answered by an error */
 	if (reports(q) && !(r = generate_report(q, l, capture, results, failed < 0 && !status, ours)))
 		status = -1;
-	if (failed < 0 && !cut && !status)
+	if (failed < 0 && !cut && !status && q->answer && !q->conversation)
+		status = answer_status(q, l, results);
+	else if (failed < 0 && !cut && !status)
 		status = full_status(q, l, r);
 	if (failed < 0 && !cut && status >= 0) {
 		if (q->requests)
