@@ -54,7 +54,7 @@ EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -g0
 
 PROGRAMS = ask tok chat fwd sample score schema embed near detok peek feed best gen serve kv gguf
 BASE = why arena io out visible bytes slurp lines cli cli_help cli_rows cli_rules cli_words guard quote clock grow \
-	slots hash sort fmath half space similar llama_options $(SYSTEMS)
+	slots hash memo sort fmath half space similar llama_options $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = json json_write
 STREAM = frame card stop sequences
@@ -94,7 +94,7 @@ FWD = engine fwd_opts settings supported input question adapt batch answers embe
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
 	measure/dump measure/compare measure/report
 TOK = main encode document prompts pair
-SAMPLE = main options settings session generation pick canvas pieces after budget constraint trace
+SAMPLE = main options settings session generation pick canvas pieces after budget constraint grammars trace
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page
 EMBED = main settings items prefix embeddings scale output pipeline
@@ -114,8 +114,8 @@ TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test graph_test graph_programs_test plan_test split_test linear_test scan_test product_test vector_test \
-	attend_test avx512_test guessing_test hash_test jinja_test answer_test grammar_test schema_test keywords_test \
-	malformed_test spans_test requests_test serve_test
+	attend_test avx512_test guessing_test hash_test memo_test jinja_test answer_test grammar_test schema_test \
+	keywords_test malformed_test spans_test requests_test serve_test
 REFERENCE = reference_model reference_keys reference_families reference_math reference_attention reference_mixture \
 	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
 	reference_compressed reference_encoder reference_embed
@@ -216,6 +216,7 @@ $(BIN)/tests/spans_test: $(OBJ)/tests/spans_test.o $(OBJ)/gen/spans.o $(lib_o)
 $(BIN)/tests/requests_test: $(OBJ)/tests/requests_test.o $(gen_o)
 $(BIN)/tests/serve_test: $(OBJ)/tests/serve_test.o $(serve_o)
 $(BIN)/tests/hash_test: $(OBJ)/tests/hash_test.o $(lib_o)
+$(BIN)/tests/memo_test: $(OBJ)/tests/memo_test.o $(lib_o)
 $(BIN)/tests/sequences_test: $(OBJ)/tests/sequences_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(segment_o) $(SPEC:%=$(OBJ)/fwd/kernels/%.o) $(pick_o) \
 	$(lib_o)

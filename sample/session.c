@@ -40,7 +40,7 @@ void session_close(struct session *s)
 	sampler_close(s->line.sampler);
 	trace_close(s->trace);
 	constraint_close(s->line.constraint);
-	mask_tree_close(s->tree);
+	grammars_close(&s->grammars);
 	budget_close(s->line.budget);
 	sample_options_free(&s->line.set);
 	pieces_close(s->pieces);
@@ -60,7 +60,8 @@ static int take_card(struct session *s, const struct frame *f, struct why *w)
 		return -1;
 	if (s->line.sampler)
 		return card_agree(&card, "standard input: a later card", &s->card, "the first", w);
-	s->card = card;
+	s->card = s->grammars.card = card;
+	s->grammars.pieces = s->pieces;
 	if (settings_check_ids(set, card.n_vocab, w) < 0)
 		return SESSION_USAGE;
 	if (s->pieces && pieces_agree(s->pieces, &card, w) < 0)

@@ -8,6 +8,7 @@
 
 #include "lib/stream/frame.h"
 #include "lib/stream/sequences.h"
+#include "grammars.h"
 #include "settings.h"
 
 struct session {
@@ -16,7 +17,7 @@ struct session {
 	struct frame_in in;
 	struct card card;
 	struct token_pieces *pieces;    /* NULL without -m */
-	struct mask_tree *tree;         /* of their vocabulary; NULL before there is a grammar */
+	struct grammars grammars;       /* of sequences */
 	struct trace *trace;            /* NULL without --trace */
 	float *row;                     /* [n_vocab] */
 	int32_t *id;                    /* [rows] drawn from one frame of logits; in one block with: */

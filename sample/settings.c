@@ -37,13 +37,6 @@ static void prepare_canvas(const struct sample_options *set, struct sampler_para
 	p->entropy = set->certainty == CERTAINTY_ENTROPY;
 }
 
-static int start_grammar(struct settings *t, struct session *s, struct why *w)
-{
-	if (!s->tree && !(s->tree = constraint_tree(s->pieces, &s->card, w)))
-		return -1;
-	return constraint_start(t->constraint, s->pieces, &s->card, s->tree, t->set.stop_id, t->set.n_stop, w);
-}
-
 int settings_start(struct settings *t, struct session *s, struct why *w)
 {
 	const struct sample_options *set = &t->set;
@@ -54,7 +47,8 @@ int settings_start(struct settings *t, struct session *s, struct why *w)
 			set->grammar.option);
 	if (t->budget && s->card.diffusion)
 		return why(w, "--think-budget: a diffusion model draws ids in any order");
-	if (set->grammar.option && start_grammar(t, s, w))
+	if (set->grammar.option && !t->grammar && grammars_start(&s->grammars, t->constraint, set->stop_id,
+		set->n_stop, w))
 		return -1;
 	p.observe = s->trace ? trace_observe : NULL;
 	p.observer = s->trace;
@@ -68,13 +62,16 @@ int settings_start(struct settings *t, struct session *s, struct why *w)
 }
 
 /* The grammar of a sequence, or that of the command line. */
-static int open_grammar(struct settings *t, const struct session *s, struct why *w)
+static int open_grammar(struct settings *t, struct session *s, struct why *w)
 {
-	struct sample_options *set = &t->set;
-	int usage;
+	const struct sample_options *set = &t->set;
 
-	if (set->grammar.option)
-		return (t->constraint = constraint_open(&set->grammar, s->pieces, &usage, w)) ? 0 : -1;
+	if (set->grammar.option) {
+		t->grammars = &s->grammars;
+		t->grammar = grammars_find(t->grammars, &set->grammar, set->stop_id, set->n_stop, w);
+		t->constraint = t->grammar ? t->grammar->constraint : NULL;
+		return t->grammar ? 0 : -1;
+	}
 	t->constraint = s->line.constraint;
 	if (t->constraint && set->n_stop != s->line.set.n_stop)
 		return why(w, "--stop-id requires --grammar, because the command line has a grammar");
@@ -125,8 +122,7 @@ void settings_release(struct settings *t)
 	if (--t->users || !t->words)
 		return;
 	sampler_close(t->sampler);
-	if (t->set.grammar.option)
-		constraint_close(t->constraint);
+	grammars_release(t->grammars, t->grammar);
 	if (t->set.budget.given && t->set.own_budget)
 		budget_close(t->budget);
 	sample_options_free(&t->set);

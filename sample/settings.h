@@ -9,11 +9,15 @@
 #include "options.h"
 
 struct session;
+struct grammars;
+struct started;
 
 struct settings {
 	struct sample_options set;
 	struct sampler *sampler;        /* each generation has a copy; NULL before the card */
 	struct constraint *constraint;  /* each generation has a copy; NULL without a grammar */
+	struct grammars *grammars;      /* of an `opts` frame: to which the grammar is returned, */
+	struct started *grammar;        /* if it is its own, or else NULL */
 	struct budget *budget;          /* NULL without --think-budget */
 	uint32_t first;                 /* the sequence that draws with the seed; sequence first + k with seed + k */
 
