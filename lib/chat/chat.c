@@ -297,22 +297,30 @@ static int is_go(const char *s, size_t n)
 	return 0;
 }
 
-int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
+int chat_render_parsed(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct bytes *out,
 	struct why *w)
 {
-	struct jinja *t;
-	int failed;
-
 	if (!c->messages->n)
 		return why(w, "the conversation has no message");
 	if (c->open && strcmp(json_get_string(c->messages->last, "role"), "assistant"))
 		return why(w, "the last message is not the assistant's");
-	t = jinja_parse(template, n, w);
-	failed = !t || render(c, t, o, out, w);
+	return render(c, t, o, out, w);
+}
+
+int chat_explain(const char *template, size_t n, struct why *w)
+{
+	return is_go(template, n)
+		? why(w, "the template is not Jinja but Go, as Ollama uses it; try --template chatml") : -1;
+}
+
+int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
+	struct why *w)
+{
+	struct jinja *t = jinja_parse(template, n, w);
+	int failed = !t || chat_render_parsed(c, t, o, out, w);
+
 	jinja_free(t);
-	if (failed && is_go(template, n))
-		why(w, "the template is not Jinja but Go, as Ollama uses it; try --template chatml");
-	return failed ? -1 : 0;
+	return failed ? chat_explain(template, n, w) : 0;
 }
 
 int chat_continue(struct chat *c, struct why *w)

@@ -56,6 +56,12 @@ int chat_continue(struct chat *c, struct why *w);
 int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
 	struct why *w);
 
+/* The same with a template that was parsed before. chat_explain(), after a failure of that or of jinja_parse(): says it
+ * in *w if the template is in another language; returns -1. */
+int chat_render_parsed(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct bytes *out,
+	struct why *w);
+int chat_explain(const char *template, size_t n, struct why *w);
+
 /* After chat_render(): the next remark on what was changed because the template refuses it or leaves it out. *i
  * starts as 0; NULL after the last. */
 const char *chat_remark(const struct chat *c, unsigned *i);

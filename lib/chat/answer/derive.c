@@ -214,14 +214,14 @@ static void derive_turn_end(struct derivation *d)
 	}
 }
 
-int format_derive(struct format *f, const struct chat *c, const char *text, size_t n, const struct jinja_options *o,
-	struct arena *a, struct why *w)
+int format_derive(struct format *f, const struct chat *c, const char *text, size_t n, const struct jinja *t,
+	const struct jinja_options *o, struct arena *a, struct why *w)
 {
 	struct derivation d = { .f = f, .arena = a };
 	struct span rest;
 
 	*f = (struct format){ .n_markers = 0 };
-	if (samples_render(c, text, n, o, a, d.text, w))
+	if (samples_render(c, t, o, a, d.text, w))
 		return -1;
 	d.header = header_of(&d);
 	derive_reasoning(&d, &rest);

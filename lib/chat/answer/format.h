@@ -64,11 +64,12 @@ void format_add_call(struct format *f, const struct call_format *call);
 /* The first marker of that role, or NULL. */
 const char *format_marker(const struct format *f, enum marker_role role);
 
-/* The format of answers to the conversation c, by its template text[n]: rendered turns are compared. What the template
- * does not show comes from the table of known formats. The text of the format lies in the arena. Returns -1 if memory
- * is short; a template that fails has few markers. */
-int format_derive(struct format *f, const struct chat *c, const char *text, size_t n, const struct jinja_options *o,
-	struct arena *a, struct why *w);
+/* The format of answers to the conversation c, by its template text[n], parsed as t: rendered turns are compared. They
+ * have the variables of c but not its messages. What the template does not show comes from the table of known formats.
+ * The text of the format lies in the arena. Returns -1 if memory is short; a template that fails, or cannot be parsed
+ * (t NULL), has few markers. */
+int format_derive(struct format *f, const struct chat *c, const char *text, size_t n, const struct jinja *t,
+	const struct jinja_options *o, struct arena *a, struct why *w);
 
 /* Adds the known formats of which the template text[n] has a mark: reasoning and calls if no turn showed them, and what
  * models write beside what is shown. */

@@ -35,42 +35,66 @@ static size_t end_of_last(const struct chat *c, const struct bytes *text)
 	return text->n;
 }
 
-static int end_of_prompt(struct chat *c, const char *template, size_t n, const struct jinja_options *o,
+int learn_prompt(struct chat *c, const struct jinja *t, const struct jinja_options *o, const struct bytes *with,
 	struct bytes *out, struct why *w)
 {
-	struct bytes with = { .limit = out->limit }, without = { .limit = out->limit };
+	struct bytes without = { .limit = out->limit };
 	struct why ignored;
 	size_t from = 0;
-	int failed = chat_render(c, template, n, o, &with, w) || chat_set_flag(c, "add_generation_prompt", 0, w);
+	int failed = chat_set_flag(c, "add_generation_prompt", 0, w);
 
 	if (!failed) {
-		if (!chat_render(c, template, n, o, &without, &ignored))
-			from = common_start(&with, &without);
-		if (from == with.n)
-			from = end_of_last(c, &with);
-		failed = bytes_put(out, with.p + from, with.n - from) ? why(w, "out of memory") : 0;
+		if (!chat_render_parsed(c, t, o, &without, &ignored))
+			from = common_start(with, &without);
+		if (from == with->n)
+			from = end_of_last(c, with);
+		failed = bytes_put(out, with->p + from, with->n - from) ? why(w, "out of memory") : 0;
 		failed = chat_set_flag(c, "add_generation_prompt", 1, w) || failed;
 	}
-	bytes_free(&with);
 	bytes_free(&without);
 	return failed ? -1 : 0;
+}
+
+/* All of it, by the template text[n], parsed as t. */
+static int learn(struct chat *c, const char *text, size_t n, const struct jinja *t, const struct jinja_options *o,
+	struct format *f, struct arena *a, struct bytes *prompt, struct why *w)
+{
+	struct bytes with = { .limit = prompt->limit };
+	int failed = chat_render_parsed(c, t, o, &with, w) ? chat_explain(text, n, w)
+		: learn_prompt(c, t, o, &with, prompt, w) || format_derive(f, c, text, n, t, o, a, w);
+
+	bytes_free(&with);
+	return failed ? -1 : 0;
+}
+
+static int learn_without_tools(struct chat *c, const char *text, size_t n, const struct jinja *t,
+	const struct jinja_options *o, struct format *f, struct arena *a, struct bytes *prompt)
+{
+	struct json *tools = draft_member(c->variables, "tools"), were;
+	struct why ignored;
+	int failed;
+
+	if (!tools)
+		return -1;
+	were = *tools;
+	draft_become(tools, &(struct json){ .type = JSON_NULL });
+	failed = learn(c, text, n, t, o, f, a, prompt, &ignored);
+	draft_become(tools, &were);
+	return failed;
 }
 
 int learn_format(struct chat *c, const char *text, size_t n, const struct jinja_options *o, struct format *f,
 	struct arena *a, struct bytes *prompt, struct why *w)
 {
-	struct json *tools = draft_member(c->variables, "tools"), were;
-	struct why ignored;
+	struct jinja *t;
 	int failed = !c->messages->n && chat_add_text(c, "user", "?", 1, w);
 
-	if (failed || (!end_of_prompt(c, text, n, o, prompt, w) && !format_derive(f, c, text, n, o, a, w)))
-		return failed;
-	if (!tools)
+	if (failed)
 		return -1;
-	were = *tools;
-	draft_become(tools, &(struct json){ .type = JSON_NULL });
-	failed = end_of_prompt(c, text, n, o, prompt, &ignored) || format_derive(f, c, text, n, o, a, &ignored);
-	draft_become(tools, &were);
+	if (!(t = jinja_parse(text, n, w)))
+		return chat_explain(text, n, w);
+	failed = learn(c, text, n, t, o, f, a, prompt, w) && learn_without_tools(c, text, n, t, o, f, a, prompt);
+	jinja_free(t);
 	return failed ? -1 : 0;
 }
 

@@ -12,6 +12,10 @@
 int learn_format(struct chat *c, const char *text, size_t n, const struct jinja_options *o, struct format *f,
 	struct arena *a, struct bytes *prompt, struct why *w);
 
+/* Appends that end of the prompt alone. t is the parsed template, and `with` the rendered conversation. */
+int learn_prompt(struct chat *c, const struct jinja *t, const struct jinja_options *o, const struct bytes *with,
+	struct bytes *prompt, struct why *w);
+
 /* How many calls the conversation has: the number of the first call that an answer may have. */
 size_t learn_calls(const struct chat *c);
 

@@ -74,8 +74,8 @@ static int start(struct chat *sample, const struct chat *c, const char *messages
 }
 
 /* Renders one: 1, or 0 if the template refuses it; -1: memory is short. */
-static int render(const struct chat *c, const char *answer, const char *template, size_t n,
-	const struct jinja_options *o, struct arena *a, struct span *text, struct why *w)
+static int render(const struct chat *c, const char *answer, const struct jinja *t, const struct jinja_options *o,
+	struct arena *a, struct span *text, struct why *w)
 {
 	struct bytes out = { .limit = SAMPLE_TEXT_MAX };
 	char messages[SAMPLE_JSON_MAX];
@@ -88,7 +88,7 @@ static int render(const struct chat *c, const char *answer, const char *template
 	else
 		snprintf(messages, sizeof messages, "[" USER "]");
 	failed = start(&sample, c, messages, !answer, w);
-	if (!failed && !chat_render(&sample, template, n, o, &out, w) && out.n) {
+	if (!failed && !chat_render_parsed(&sample, t, o, &out, w) && out.n) {
 		if (!(copy = arena_text(a, out.n + 1)))
 			failed = why(w, "out of memory");
 		else
@@ -102,11 +102,12 @@ static int render(const struct chat *c, const char *answer, const char *template
 	return failed ? -1 : copy != NULL;
 }
 
-int samples_render(const struct chat *c, const char *template, size_t n, const struct jinja_options *o,
-	struct arena *a, struct span text[SAMPLES], struct why *w)
+int samples_render(const struct chat *c, const struct jinja *t, const struct jinja_options *o, struct arena *a,
+	struct span text[SAMPLES], struct why *w)
 {
 	for (int i = 0; i < SAMPLES; i++) {
-		if (render(c, table[i].answer, template, n, o, a, &text[i], w) < 0)
+		text[i] = (struct span){ 0 };
+		if (t && render(c, table[i].answer, t, o, a, &text[i], w) < 0)
 			return -1;
 		if (!samples_find(text[i], table[i].word))
 			text[i] = (struct span){ 0 };

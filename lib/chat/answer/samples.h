@@ -29,9 +29,9 @@ enum sample {
 };
 
 /* Renders all samples for the conversation's variables. text[i] lies in the arena; it has no s if the template refuses
- * the sample or does not show its words. Returns -1 if memory is short. */
-int samples_render(const struct chat *c, const char *template, size_t n, const struct jinja_options *o,
-	struct arena *a, struct span text[SAMPLES], struct why *w);
+ * the sample or does not show its words, or if there is none (t NULL). Returns -1 if memory is short. */
+int samples_render(const struct chat *c, const struct jinja *t, const struct jinja_options *o, struct arena *a,
+	struct span text[SAMPLES], struct why *w);
 
 /* The first or last place of a word in the text, or NULL. */
 const char *samples_find(struct span text, const char *word);
