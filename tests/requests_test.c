@@ -1,5 +1,6 @@
 /* requests_test: random requests, most of them damaged, answered in process with random ids in place of a model's: each
- * gets lines of valid JSON, and nothing else happens. And lines that come in pieces. */
+ * gets lines of valid JSON, and nothing else happens. Requests that find their format and grammar kept; and lines that
+ * come in pieces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,10 @@
 #include "check.h"
 #include "random.h"
 
-enum { ROUNDS = 6000, ROOM = 1 << 14 };
+enum { ROUNDS = 6000, LEARNED = 1000, ROOM = 1 << 14 };
+
+#define TOOL(name, type) "{'type': 'function', 'function': {'name': '" name "', 'parameters': {'type': 'object', " \
+	"'properties': {'a': {'type': '" type "'}}}}}"
 
 /* Each with ' in place of ". */
 static const char *const lines[] = {
@@ -38,7 +42,8 @@ static const char *const lines[] = {
 static const char *const bits[] = { "\"", "{", "}", "[", "]", ",", ":", "null", "true", "-1", "1e999", "0",
 	"\\u0000", "\\ud800", "\xff", "\"n\": 128", "\"stream\": true", "\"logprobs\": 5", "\"prompt\": \"\"",
 	"99999999999999999999" };
-static struct model model;
+static struct lessons lessons;
+static struct model model = { .lessons = &lessons };
 static struct defaults defaults = { .limit = -1, .seed = -1 };
 static struct why w;
 
@@ -149,6 +154,86 @@ static void damaged(void)
 	}
 }
 
+/* ---- what is learned once ---- */
+
+/* A line that asks for messages to be answered: one of its members is not that of the last line. */
+static size_t vary(char *line, size_t room)
+{
+	static size_t drawn[6];
+	static const char *const members[][4] = {
+		{ "", "'tools': [" TOOL("f", "string") "], ", "'tools': [" TOOL("g", "string") "], ",
+			"'tools': [" TOOL("f", "integer") ", " TOOL("g", "string") "], " },
+		{ "", "'tool_choice': 'required', ", "'tool_choice': {'type': 'function', 'function': {'name': 'f'}}, ",
+			"'tool_choice': {'type': 'function', 'function': {'name': 'g'}}, " },
+		{ "", "", "'parallel_tool_calls': false, ", "'parallel_tool_calls': true, " },
+		{ "", "", "'json_schema': {'type': 'integer'}, ", "'json_schema': {'type': 'array'}, " },
+		{ "", "'chat_template_kwargs': {'think': false}, ", "'reasoning_effort': 'low', ",
+			"'chat_template_kwargs': {'think': true}, " },
+		{ "'messages': [{'role': 'user', 'content': 'a'}]", "'messages': [{'role': 'user', 'content': 'b'}]",
+			"'messages': [{'role': 'system', 'content': 'c'}, {'role': 'user', 'content': 'a'}]",
+			"'continue_final_message': true, 'messages': [{'role': 'user', 'content': 'a'}, "
+			"{'role': 'assistant', 'content': '\\n<calls>'}]" }
+	};
+	size_t n = (size_t)snprintf(line, room, "{");
+
+	drawn[random_below(6)] = random_below(4);
+	for (size_t i = 0; i < 6; i++)
+		n += (size_t)snprintf(line + n, room - n, "%s", members[i][drawn[i]]);
+	n += (size_t)snprintf(line + n, room - n, "}");
+	for (size_t i = 0; i < n; i++)
+		line[i] = line[i] == '\'' ? '"' : line[i];
+	return n;
+}
+
+/* Everything that preparing the line has found out, as text. */
+static void prepare(const char *line, size_t n, struct lessons *from, struct bytes *out)
+{
+	int failed;
+	struct model m = model;
+	struct job *j = job_read(line, n, 1, &failed, &w);
+
+	m.lessons = from;
+	if (failed || job_prepare(j, &m, &defaults, &w)) {
+		bytes_puts(out, w.text);
+	} else {
+		format_show(&j->learned->format, out);
+		bytes_put(out, j->begun.p, j->begun.n);
+		if (j->opts.n)
+			bytes_put(out, j->opts.p, j->opts.n);
+		for (size_t i = 0; i < j->prompt->ids.n; i++)
+			bytes_print(out, " %d", (int)j->prompt->ids.id[i]);
+	}
+	job_free(j);
+}
+
+/* Requests with what earlier ones have found out, of which little is kept, are prepared as without. */
+static void learned(void)
+{
+	struct lessons few;
+	static char line[ROOM];
+
+	lessons_open(&few);
+	few.learned.items = 3;
+	few.grammars.items = 6;
+	for (size_t i = 0; i < LEARNED; i++) {
+		struct bytes with = { .limit = 1 << 28 }, without = { .limit = 1 << 28 };
+		struct lessons none;
+		size_t n = vary(line, sizeof line);
+
+		if (!check_takes())
+			continue;
+		lessons_open(&none);
+		prepare(line, n, &few, &with);
+		prepare(line, n, &none, &without);
+		check(with.n == without.n && !memcmp(with.p, without.p, with.n), "%.*s: %.*s, not %.*s", (int)n, line,
+			(int)with.n, with.p, (int)without.n, without.p);
+		lessons_close(&none);
+		bytes_free(&with);
+		bytes_free(&without);
+	}
+	lessons_close(&few);
+}
+
 /* Lines that arrive in pieces, the last without an end. */
 static void pieces(void)
 {
@@ -179,10 +264,11 @@ static void pieces(void)
 
 int main(void)
 {
-	static char path[4096];
+	static char path[4096], template[4096];
 	const char *tests = getenv("TESTS");
 
 	snprintf(path, sizeof path, "%s/../examples/clerk-q8_0.gguf", tests ? tests : "tests");
+	lessons_open(&lessons);
 	model.path = path;
 	if (!(model.gguf = gguf_open(path, 0, &w)) || !(model.vocab = vocab_open(model.gguf, VOCAB_ENCODE, &w))
 	    || !(defaults.stop = stop_open(&w))) {
@@ -192,7 +278,11 @@ int main(void)
 	vocab_card(model.vocab, &model.card);
 	model.card.n_ctx = 512;
 	damaged();
+	snprintf(template, sizeof template, "%s/answers/tags.jinja", tests ? tests : "tests");
+	model.setup.template = template;
+	learned();
 	pieces();
+	lessons_close(&lessons);
 	stop_close(defaults.stop);
 	vocab_close(model.vocab);
 	gguf_close(model.gguf);

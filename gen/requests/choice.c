@@ -19,7 +19,7 @@ static int open_message(struct choice *c, struct why *w)
 	const struct job *j = c->job;
 
 	message_start(&c->message, j->stream, &c->lines);
-	c->answer = answer_open(&j->format, j->chat.variables, learn_calls(&j->chat), &c->message.sink, w);
+	c->answer = answer_open(&j->learned->format, j->chat.variables, learn_calls(&j->chat), &c->message.sink, w);
 	if (c->answer && !answer_prompt(c->answer, j->begun.p, j->begun.n))
 		return 0;
 	return why(w, "out of memory");

@@ -104,7 +104,7 @@ struct job *job_read(const char *line, size_t n, size_t number, int *failed, str
 
 	if (!j)
 		return NULL;
-	j->arena.limit = j->memory.limit = LINE_MEMORY;
+	j->arena.limit = LINE_MEMORY;
 	j->key.limit = j->out.limit = j->opts.limit = j->begun.limit = TEXT_MAX;
 	j->number = number;
 	j->logprobs = -1;
@@ -125,7 +125,7 @@ void job_free(struct job *j)
 	free(j->prompt);
 	stop_close(j->stop);
 	chat_end(&j->chat);
-	arena_free(&j->memory);
+	learned_release(j->lessons, j->learned);
 	arena_free(&j->arena);
 	bytes_free(&j->begun);
 	bytes_free(&j->key);

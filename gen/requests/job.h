@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
+#include "gen/requests/learned.h"
 #include "lib/base/json.h"
-#include "lib/chat/answer/format.h"
 #include "lib/chat/chat_setup.h"
 #include "lib/gguf/gguf.h"
 #include "lib/stream/ids.h"
@@ -19,6 +19,7 @@ struct model {                  /* what answers need of the model here; the stag
 	struct vocab *vocab;
 	struct card card;       /* of fwd */
 	struct chat_setup setup;
+	struct lessons *lessons;        /* what is known of its template; borrowed */
 };
 
 struct defaults {               /* what requests get that do not say it; from the command line of gen */
@@ -66,8 +67,8 @@ struct job {
 	struct prompt *prompt;  /* [n_prompts]; messages make one */
 	size_t n_prompts;
 	struct chat chat;       /* of messages; with: */
-	struct arena memory;
-	struct format format;
+	struct learned *learned;
+	struct lessons *lessons;        /* that have it */
 	struct bytes begun;     /* what the prompt has of the answer */
 
 	/* its answer */

@@ -196,7 +196,7 @@ static int make_rules(struct job *j, const struct model *m, const struct bytes *
 		return field_bad(j, "tool_choice", why(w, "tool_choice: there are no tools"));
 	if (!tools && !schema)
 		return 0;
-	failed = rules_write(&j->format, j->chat.variables, &j->begun, m->vocab, &wish, grammar, w);
+	failed = learned_grammar(m->lessons, j->learned, j->chat.variables, &j->begun, m->vocab, &wish, grammar, w);
 	bytes_free(&left_out);
 	/* where the template has no form for calls, the model may still have one */
 	if (failed && !schema && (wish.choice == RULES_AUTO || wish.choice == RULES_NONE)) {
@@ -235,29 +235,31 @@ static int add_grammar(struct job *j, const struct model *m, struct why *w)
 
 /* ---- all of it ---- */
 
-/* Opens the chat and appends the template's text for it. */
-static int render(struct job *j, const struct model *m, struct bytes *template, struct bytes *text, struct why *w)
+/* Appends the text for the messages by the template text[n], which has been learned. */
+static int render(struct job *j, const char *template, size_t n, struct bytes *text, struct why *w)
 {
-	if (open_chat(j, m, template, w))
-		return -1;
-	return chat_render(&j->chat, template->p, template->n, NULL, text, w) ? field_bad(j, "messages", -1) : 0;
+	return chat_render_parsed(&j->chat, j->learned->template, NULL, text, w) ? chat_explain(template, n, w) : 0;
 }
 
 int prompts_render(struct job *j, const struct model *m, struct bytes *text, struct why *w)
 {
 	struct bytes template = { .limit = CHAT_FILE_MAX };
-	int failed = render(j, m, &template, text, w);
+	int failed = open_chat(j, m, &template, w);
 
+	j->lessons = m->lessons;
+	if (!failed && (!(j->learned = learned_find(m->lessons, &j->chat, template.p, template.n, w))
+	    || render(j, template.p, template.n, text, w)))
+		failed = field_bad(j, "messages", -1);
 	bytes_free(&template);
 	return failed;
 }
 
 static int make_chat(struct job *j, const struct model *m, struct why *w)
 {
-	struct bytes template = { .limit = CHAT_FILE_MAX }, text = { .limit = CHAT_TEXT_MAX };
-	int failed = render(j, m, &template, &text, w);
+	struct bytes text = { .limit = CHAT_TEXT_MAX };
+	int failed = prompts_render(j, m, &text, w);
 
-	if (!failed && learn_format(&j->chat, template.p, template.n, NULL, &j->format, &j->memory, &j->begun, w))
+	if (!failed && learn_prompt(&j->chat, j->learned->template, NULL, &text, &j->begun, w))
 		failed = field_bad(j, "messages", -1);
 	if (!failed && !(j->prompt = calloc(1, sizeof *j->prompt)))
 		failed = why(w, "out of memory");
@@ -266,7 +268,6 @@ static int make_chat(struct job *j, const struct model *m, struct why *w)
 		failed = prompts_encode(m, text.p, text.n, 0, &j->prompt->ids, w)
 			|| check_length(j, m, j->prompt, "messages", w);
 	}
-	bytes_free(&template);
 	bytes_free(&text);
 	return failed;
 }

@@ -23,6 +23,7 @@ static struct requests {
 	struct request *q;
 	struct loop *loop;
 	struct model model;
+	struct lessons lessons;
 	struct defaults defaults;
 	struct inbox inbox;
 	struct answered answered;
@@ -354,6 +355,8 @@ static int open_model(struct requests *r, struct why *w)
 	const struct request *q = r->q;
 	struct model *m = &r->model;
 
+	lessons_open(&r->lessons);
+	m->lessons = &r->lessons;
 	m->path = q->model;
 	description_name(m->name, sizeof m->name, m->path);
 	for (size_t i = 0; i < q->n_given; i++)
@@ -426,6 +429,7 @@ void requests_end(const char *reason)
 	inbox_close(&r->inbox);
 	answered_free(&r->answered);
 	stop_close(r->defaults.stop);
+	lessons_close(&r->lessons);
 	vocab_close(r->model.vocab);
 	gguf_close(r->model.gguf);
 }
