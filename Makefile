@@ -186,7 +186,7 @@ $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(models_
 $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(models_o) $(pick_o) \
 	$(process_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/embed: $(EMBED:%=$(OBJ)/sample/embed/%.o) $(OBJ)/lib/gguf/description.o $(process_o) $(models_o) $(lib_o)
-$(BIN)/near: $(NEAR:%=$(OBJ)/sample/near/%.o) $(process_o) $(json_o) $(lib_o)
+$(BIN)/near: $(NEAR:%=$(OBJ)/sample/near/%.o) $(OBJ)/lib/gguf/models.o $(process_o) $(json_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/stops.o $(OBJ)/detok/filter.o \
 	$(OBJ)/detok/texts.o $(tok_o) $(models_o) $(lib_o)

@@ -463,11 +463,14 @@ static void read_all(struct request *q, struct cli *c)
 		cli_usage(c, "--seed: there are no %d seeds from %" PRId64 " on", q->texts, q->seed);
 }
 
-/* The model, by default the shipped one of this file name. */
+/* The model, by default the shipped one of this file name. A model that cannot be found is reported here, and not by
+ * whichever stage is the first to need it. */
 static void find_its_model(struct request *q, const struct cli *c, const char *argv0, const char *shipped)
 {
 	struct why w;
 
+	if (q->draft && strcmp(q->draft, "lookup") && !models_path(q->draft, &w))
+		cli_die(c, "--draft: %s", w.text);
 	if (!q->model && !(q->model = find_model(argv0, shipped)))
 		cli_usage(c, "no model: name one with -m or $LMPIPE_MODEL");
 	if (!(q->model = models_path(q->model, &w)))

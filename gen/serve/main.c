@@ -65,15 +65,17 @@ struct engine_options {
 	const char *model, *ctx, *threads, *jobs, *command;
 };
 
-/* Whether the model is one for embeddings. What is wrong with a model is for the engine to say. */
+/* Whether the model is one for embeddings. What is wrong with its file is for the engine to say. */
 static int is_embedder(const char *model)
 {
 	struct gguf *g;
+	const char *path;
 	int pools;
 
 	if (!model && !(model = getenv("LMPIPE_MODEL")))
 		return 0;
-	g = gguf_open(models_path(model, &w), 0, &w);
+	must(!(path = models_path(model, &w)));
+	g = gguf_open(path, 0, &w);
 	pools = g && architecture_pools(g);
 	gguf_close(g);
 	return pools;

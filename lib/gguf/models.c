@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,22 +319,38 @@ static void why_several(const char *name, const struct models *m, struct why *w)
 		m->n > NAMED ? ", ..." : "");
 }
 
+/* The path, or NULL with a reason if that is no file that can be read. */
+static const char *readable(const char *path, struct why *w)
+{
+	struct stat st;
+
+	if (stat(path, &st) || (S_ISREG(st.st_mode) && access(path, R_OK)))
+		why(w, "%s: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		why(w, "%s: not a regular file", path);
+	else
+		return path;
+	return NULL;
+}
+
 const char *models_path(const char *name, struct why *w)
 {
 	static char *found;     /* of the last call */
+	const char *path = NULL;
 	struct models m;
-	const char *path = name;
 
 	if (strchr(name, '/') || !*name || !access(name, F_OK))
-		return name;
+		return readable(name, w);
 	if (models_find(name, &m, w))
 		return NULL;
 	if (m.n > 1) {
 		why_several(name, &m, w);
-		path = NULL;
-	} else if (m.n == 1) {
+	} else if (!m.n) {
+		why(w, "%s: there is no such file, and no model has this name (gguf --find lists the models)", name);
+	} else {
 		free(found);
-		path = found = m.at[0].path;
+		found = m.at[0].path;
+		path = readable(found, w);
 		m.at[0].path = NULL;
 	}
 	models_free(&m);

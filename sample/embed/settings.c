@@ -161,6 +161,7 @@ void settings_read(struct settings *set, struct cli *c)
 	const char *pool = NULL;
 	const struct opt *o;
 	char *prefix = NULL;
+	struct why w;
 
 	*set = (struct settings){ .normalize = SCALE_EUCLIDEAN };
 	start_commands(set, c);
@@ -196,6 +197,9 @@ void settings_read(struct settings *set, struct cli *c)
 	if (!items->prefix)
 		items->prefix = prefix;
 	take_operands(set, c);
+	/* else it would be for whichever stage is the first to need it to say that there is none */
+	if (set->model && !models_path(set->model, &w))
+		cli_die(c, "%s", w.text);
 	if (set->model && items->requests)
 		read_model(set, c, pool);
 	if (set->model)

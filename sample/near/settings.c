@@ -5,6 +5,7 @@
 
 #include "lib/base/size.h"
 #include "lib/base/system.h"
+#include "lib/gguf/models.h"
 #include "lib/process/find.h"
 #include "vectors.h"
 
@@ -52,6 +53,10 @@ static void start_command(struct stage *s, const struct cli *c)
 
 static void end_command(struct stage *s, const struct cli *c, const char *model)
 {
+	struct why w;
+
+	if (!models_path(model, &w))
+		cli_die(c, "%s", w.text);
 	add(s, c, "--");
 	add(s, c, model);
 }
