@@ -135,11 +135,11 @@ static int read_npy(struct vectors *v, size_t cols, struct why *w)
 
 	if (npy_read(&a, v->map, v->map_bytes, w))
 		return why_in(w, v->name);
-	v->rows = a.cols ? a.rows : 0;
+	v->rows = a.rows;
 	v->cols = a.cols;
 	if (cols && a.cols != cols)
 		return why(w, "%s: vectors of %zu elements, not %zu", v->name, a.cols, cols);
-	if (v->cols > VECTORS_COLS_MAX)
+	if (v->cols > VECTORS_COLS_MAX || (v->rows && !v->cols))
 		return why(w, "%s: vectors of %zu elements are not supported", v->name, v->cols);
 	return take_floats(v, (const char *)v->map + a.start, w);
 }
