@@ -249,21 +249,34 @@ static int is_bare(const struct cli *c, const struct opt *o)
 	return *o->arg == '[' && (c->at >= c->argc || choice_of(o->arg, c->argv[c->at]) < 0);
 }
 
+/* Obeys an option that every program has, and exits; or returns if word[n] is none. */
+static void obey_common(struct cli *c, const char *word, size_t n)
+{
+	static const char *const names[] = { "help", "version", "list-options" };
+	size_t i = 0;
+
+	while (i < 3 && (strlen(names[i]) != n || memcmp(word, names[i], n)))
+		i++;
+	if (i == 3)
+		return;
+	if (word[n])
+		cli_usage(c, "--%s takes no argument", names[i]);
+	if (i == 0)
+		cli_help(c, 0);
+	if (i == 2)
+		list_options(c);
+	out_print("%s (lmpipe) %s\n", c->program, VERSION);
+	exit(cli_end(c));
+}
+
 static const struct opt *long_option(struct cli *c, const char *word)
 {
 	const char *equals = strchr(word, '=');
 	size_t n = equals ? (size_t)(equals - word) : strlen(word);
 	const struct opt *o = find_name(c, word, n);
 
-	if (!o && !strcmp(word, "help"))
-		cli_help(c, 0);
-	if (!o && !strcmp(word, "list-options"))
-		list_options(c);
-	if (!o && !strcmp(word, "version")) {
-		out_print("%s (lmpipe) %s\n", c->program, VERSION);
-		exit(cli_end(c));
-	}
 	if (!o) {
+		obey_common(c, word, n);
 		refuse_foreign(c, c->argv[c->at - 1]);
 		refuse_renamed(c, c->argv[c->at - 1]);
 		unknown(c, word, n);
