@@ -43,7 +43,7 @@ static void shape(struct embedding *e, size_t dimensions)
 {
 	int whole = e->pooling == POOLING_NONE || e->pooling == POOLING_RANK;
 	int p = set.normalizes || !whole ? set.normalize : SCALE_NONE;
-	size_t cols = dimensions && e->pooling != POOLING_RANK ? dimensions : e->cols;
+	size_t cols = dimensions ? dimensions : e->cols;
 
 	for (size_t i = 0; i < e->rows; i++) {
 		for (size_t k = 0; cols < e->cols && k < cols; k++)
@@ -56,11 +56,15 @@ static void shape(struct embedding *e, size_t dimensions)
 static void print_embedding(const struct item *item, struct embedding *e)
 {
 	int64_t asked = item && item->dimensions ? item->dimensions : (int64_t)set.dimensions;
-	int too_many = e->rows && asked > (int64_t)e->cols && e->pooling != POOLING_RANK;
+	int scores = e->pooling == POOLING_RANK, too_many = e->rows && asked > (scores ? 0 : (int64_t)e->cols);
 	struct why why_not;
 
-	if (too_many)
+	if (too_many && scores)
+		why(&why_not, "dimensions: a reranker's scores have none");
+	else if (too_many)
 		why(&why_not, "dimensions %" PRId64 ": the embeddings have %zu", asked, e->cols);
+	if (too_many && scores && set.dimensions)
+		cli_usage(&c, "--%s", why_not.text);
 	if (too_many && set.dimensions)
 		cli_die(&c, "--%s", why_not.text);
 	n_texts++;

@@ -54,6 +54,7 @@ const struct cli_rule settings_rules[] = {
 	{ "files", .excludes = "pair" },
 	{ "requests", .excludes = "pair no-text dimensions raw npy" },
 	{ "no-text", .excludes = "raw npy" },
+	{ "pool=rank", .excludes = "dimensions" },
 	{ 0 }
 };
 
