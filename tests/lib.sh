@@ -1,5 +1,9 @@
 # What the .test files share; each begins with `. "$TESTS/lib.sh"`.
 
+# A test that is ended early also does what it does at the end, such as removing segments.
+trap 'exit 130' INT
+trap 'exit 143' HUP TERM
+
 # make_model FILE OPTIONS: a random model (see mkmodel --help); -o is put in.
 make_model() {
 	file=$1
