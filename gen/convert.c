@@ -96,8 +96,11 @@ int convert_text(struct request *q, const char *text, size_t n, int append, stru
 
 	if (in >= 0 && io_write(in, text, n, w))
 		return write_failed(in, w);
-	failed = filter_lines(&q->stage[ENCODE], append ? "--append" : NULL, in, &lines, w)
-		|| read_ids(lines.p, out, w) || (ends && read_ends(lines.p, out->n - before, ends, w));
+	failed = filter_lines(&q->stage[ENCODE], append ? "--append" : NULL, in, &lines, w);
+	if (failed && lines.n == lines.limit)
+		why(w, "a text of %zu bytes has too many tokens", n);
+	failed = failed || read_ids(lines.p, out, w)
+		|| (ends && read_ends(lines.p, out->n - before, ends, w));
 	bytes_free(&lines);
 	return failed ? -1 : 0;
 }

@@ -599,15 +599,18 @@ static void make_question(struct request *q, const struct cli *c)
 	n = text.n;
 	if (document && n)
 		failed |= bytes_puts(&text, "\n\n");
-	if (!failed && document && read_document(c, document, &text, &w))
-		cli_die(c, "%s", w.text);
+	if (!failed && document && read_document(c, document, &text, &w)) {
+		failed = text.n == text.limit;
+		if (!failed)
+			cli_die(c, "%s", w.text);
+	}
 	/* a new line ends a document, and is not a part of it */
 	while (text.n > n && text.p[text.n - 1] == '\n')
 		text.n--;
 	if (!failed && !text.n)
 		cli_usage(c, "no question (try --help)");
 	if (failed || bytes_put(&text, "", 1))
-		cli_die(c, "the question is longer than %d bytes", PROMPT_MAX);
+		cli_die(c, "question and document are larger than %d MiB", PROMPT_MAX >> 20);
 	q->prompt = text.p;
 	q->prompt_n = text.n - 1;
 	q->file = NULL;
