@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SAMPLE_MEMORY = 64 << 20, SAMPLE_TEXT_MAX = 16 << 20, SAMPLE_JSON_MAX = 2048 };
+enum { SAMPLE_MEMORY = 64 << 20, SAMPLE_TEXT_MAX = 2 << 20, SAMPLE_JSON_MAX = 2048 };
 
 #define USER "{\"role\":\"user\",\"content\":\"Zquser\"}"
 #define CALL(i, arguments) "{\"id\":\"" SAMPLE_ID #i "\",\"type\":\"function\",\"function\":{\"name\":\"" \

@@ -118,6 +118,7 @@ static struct jv add_lists(struct env *e, struct jv a, struct jv b)
 
 static struct jv repeat(struct env *e, struct jv what, int64_t times)
 {
+	size_t n, done;
 	struct jv out;
 	char *p;
 
@@ -132,10 +133,13 @@ static struct jv repeat(struct env *e, struct jv what, int64_t times)
 	if (times > (int64_t)(e->arena->limit / what.n))
 		env_full(e);
 	env_tick(e, (uint64_t)times / 8 + (uint64_t)times * what.n / 64);
-	p = env_text(e, (size_t)times * what.n);
-	for (int64_t i = 0; i < times; i++)
-		memcpy(p + (size_t)i * what.n, what.s, what.n);
-	return jv_markup(jv_str(p, (size_t)times * what.n), what.markup);
+	n = (size_t)times * what.n;
+	p = env_text(e, n);
+	memcpy(p, what.s, what.n);
+	for (done = what.n; done <= n / 2; done *= 2)
+		memcpy(p + done, p, done);
+	memcpy(p + done, p, n - done);
+	return jv_markup(jv_str(p, n), what.markup);
 }
 
 static bool repeats(struct jv what, struct jv times)
