@@ -40,6 +40,12 @@ static int restrict_row(const struct session *s, const struct generation *g, uin
 	return 0;
 }
 
+/* Whether restrict_row() or force() may change the row. */
+static int is_restricted(const struct session *s, const struct generation *g, int early)
+{
+	return early || g->constraint || g->settings->budget || g->settings->set.ignore_eos || s->card.diffusion;
+}
+
 /* Forbids all ids but the one that must be drawn, unless that is forbidden. */
 static void force(const struct session *s, int32_t id)
 {
@@ -55,7 +61,8 @@ static void force(const struct session *s, int32_t id)
 int pick_id(struct session *s, struct generation *g, uint32_t pos, int early, struct sampler_pick *p,
 	struct why *w)
 {
-	sampler_prepare(g->sampler, s->row);
+	if (is_restricted(s, g, early))
+		sampler_prepare(g->sampler, s->row);
 	if (restrict_row(s, g, pos, early, w) < 0)
 		return SESSION_FAILED;
 	if (g->settings->budget)

@@ -321,6 +321,46 @@ static void chi_square(const struct sampler_params *p, size_t n, int draws, cons
 	sampler_close(s);
 }
 
+/* By the definition: adding up in order. */
+static int32_t slow_draw(const struct sampler_survivors *c, double u)
+{
+	double reached = 0;
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if ((reached += c->weight[i]) > u * c->sum)
+			break;
+	return i < c->n ? c->id[i] : -1;
+}
+
+static void draws_by_definition(void)
+{
+	enum { N = 5000 };
+	static float row[N], scratch[N];
+	struct sampler_params p;
+	struct sampler_survivors left;
+	struct sampler_pick pick;
+	struct sampler *s;
+	struct why w;
+	uint32_t trial;
+
+	for (trial = 0; trial < 600; trial++) {
+		sampler_defaults(&p);
+		p.seed = trial;
+		p.top_k = 0;
+		p.top_p = trial % 2 ? 1 : 0.9f;
+		p.min_p = trial % 3 ? 0 : 0.001f;
+		fill(row, N, trial % 5, trial % 7 == 0);
+		memcpy(scratch, row, sizeof row);
+		s = sampler_open(&p, N - (int32_t)(trial % 100), &w);
+		check_at(!sampler_draw(s, scratch, trial, &pick, &w), "a draw", trial);
+		left = sampler_survivors(s);
+		check_at(pick.id == slow_draw(&left, rng_real(trial, trial, SAMPLER_KEY_DRAW)),
+			"a draw by the definition", trial);
+		sampler_close(s);
+	}
+}
+
 static int32_t one(const struct sampler_params *p, const float *row, size_t n, struct sampler_pick *pick)
 {
 	float scratch[16];
@@ -397,7 +437,7 @@ static int descending(const void *a, const void *b)
 /* Weighted cuts of rows of many kinds, against adding up a sorted copy. */
 static void cuts(void)
 {
-	enum { N = 6000 };
+	enum { N = 30000 };
 	static float key[N], weight[N];
 	static struct ref_candidate r[N];
 	double total, reached, target;
@@ -413,9 +453,13 @@ static void cuts(void)
 			key[i] = trial % 13 == 12 && i % 2 ? -INFINITY : key[i];
 			/* whole, so that every order of adding gives the same */
 			weight[i] = (float)floor(8 * random_unit());
-			r[i] = (struct ref_candidate){ key[i], (int32_t)i };
 			total += weight[i];
 		}
+		/* more equal keys than topk.c collects, beside others */
+		for (i = 0; i < n && trial % 17 == 16; i++)
+			key[i] = i % 3 ? 1 : key[i];
+		for (i = 0; i < n; i++)
+			r[i] = (struct ref_candidate){ key[i], (int32_t)i };
 		target = floor(total * random_unit() * 1.05) + 0.5;
 		qsort(r, n, sizeof *r, descending);
 		for (reached = 0, i = 0; i < n && reached < target; i++)
@@ -708,6 +752,7 @@ int main(void)
 	mirostat(2, 6);
 	mirostat(2, 30);
 	orders();
+	draws_by_definition();
 	gumbel();
 	cuts();
 	sampler_defaults(&p);

@@ -8,21 +8,21 @@
 
 _Static_assert(FLT_EVAL_METHOD == 0, "the arithmetic is defined on floats and doubles, not on wider intermediates");
 
-/* e^-a for a >= 0. Straight through and without a comparison of floats, so that compilers can do several at once. */
-static inline float exp_minus(float a)
+/* Compilers can do several of each of the next two at once, but not of both together: a comparison becomes a jump over
+ * what does not depend on it. */
+static inline float above_least(float x)
 {
-	const float round = FMATH_EXP_ROUND, most = FMATH_EXP_MOST;
-	float shifted, n, r, y, scale;
-	int32_t bits, bits_most;
+	return x > -FMATH_EXP_MOST ? x : -FMATH_EXP_MOST;
+}
 
-	/* non-negative floats have the order of their bits */
-	memcpy(&bits_most, &most, sizeof most);
-	memcpy(&bits, &a, sizeof bits);
-	bits = bits < bits_most ? bits : bits_most;
-	memcpy(&a, &bits, sizeof a);
-	shifted = a * -FMATH_EXP_LOG2E + round;
-	n = shifted - round;
-	r = -a - n * FMATH_EXP_LN2_HIGH;
+/* e^x for -FMATH_EXP_MOST <= x <= 0 */
+static inline float exp_minus(float x)
+{
+	const float round = FMATH_EXP_ROUND;
+	float shifted = x * FMATH_EXP_LOG2E + round, n = shifted - round, r, y, scale;
+	int32_t bits;
+
+	r = x - n * FMATH_EXP_LN2_HIGH;
 	r = r - n * FMATH_EXP_LN2_LOW;
 	y = FMATH_EXP_C6;
 	y = y * r + FMATH_EXP_C5;
@@ -38,7 +38,7 @@ static inline float exp_minus(float a)
 
 float fmath_exp(float x)
 {
-	return exp_minus(-x);
+	return exp_minus(above_least(x));
 }
 
 static float fold(float v[16])
@@ -61,9 +61,10 @@ double fmath_softmax(const float *x, float max, float *p, size_t n)
 		end = n - i >= 256 ? i + 256 : n - (n - i) % 16;
 		memset(lane, 0, sizeof lane);
 		for (; i < end; i += 16) {
-			memcpy(v, x + i, sizeof v);
 			for (k = 0; k < 16; k++)
-				v[k] = exp_minus(max - v[k]);
+				v[k] = above_least(x[i + k] - max);
+			for (k = 0; k < 16; k++)
+				v[k] = exp_minus(v[k]);
 			for (k = 0; k < 16; k++)
 				lane[k] += v[k];
 			memcpy(p + i, v, sizeof v);
@@ -71,7 +72,7 @@ double fmath_softmax(const float *x, float max, float *p, size_t n)
 		sum += fold(lane);
 	}
 	for (; i < n; i++)
-		sum += p[i] = exp_minus(max - x[i]);
+		sum += p[i] = fmath_exp(x[i] - max);
 	return sum;
 }
 

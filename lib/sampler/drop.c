@@ -73,17 +73,13 @@ void sampler_top_p(struct sampler *s, struct candidates *c)
 {
 	double target;
 	float least;
-	int32_t needed = 0;
-	size_t i;
 
 	candidates_weigh(c);
 	target = s->params.top_p * c->sum;
 	/* Candidates below (1 − P)/n add up to less than 1 − P, so none of them is needed; of a whole vocabulary these
 	 * are nearly all. The factor allows for rounding in the sums. */
 	least = (float)(0.999 * (c->sum - target) / (double)c->n);
-	for (i = 0; i < c->n; i++)
-		needed += c->p[i] >= least;
-	if ((size_t)needed < c->n / 2)
+	if (topk_count(c->p, c->n, least) < c->n / 2)
 		candidates_keep(c, c->p, (struct threshold){ least, SIZE_MAX });
 	candidates_keep(c, c->logit, topk_threshold(c->logit, c->p, c->n, target));
 }

@@ -5,6 +5,8 @@
 #include "lib/base/fmath.h"
 #include "candidates.h"
 
+enum { BLOCK = 16 };    /* what a compiler can do at once */
+
 void candidates_changed(struct candidates *c)
 {
 	c->has_max = c->has_p = c->has_sum = 0;
@@ -33,12 +35,15 @@ void candidates_weigh(struct candidates *c)
 void candidates_divide(struct candidates *c, float t)
 {
 	float from;
-	size_t i;
+	size_t i, k;
 
 	candidates_max(c);
 	/* Relative to the largest where the division would overflow. */
 	from = fabsf(c->max / t) > FLT_MAX ? c->max : 0;
-	for (i = 0; i < c->n; i++)
+	for (i = 0; c->n - i >= BLOCK; i += BLOCK)
+		for (k = 0; k < BLOCK; k++)
+			c->logit[i + k] = (c->logit[i + k] - from) / t;
+	for (; i < c->n; i++)
 		c->logit[i] = (c->logit[i] - from) / t;
 	candidates_changed(c);
 }
@@ -53,7 +58,8 @@ void candidates_drop_masked(struct candidates *c)
 		candidates_keep(c, c->logit, (struct threshold){ -FLT_MAX, SIZE_MAX });
 }
 
-/* Elements only move towards the front, so key may be one of the arrays written. */
+/* Moves those of the candidates [i, end) that the threshold selects to n and on; returns the end of what was moved.
+ * Elements only move towards the front, so key may be one of the arrays written. */
 static size_t keep(struct candidates *c, const float *key, size_t i, size_t end, size_t n, struct threshold *t)
 {
 	size_t tie;
@@ -63,25 +69,61 @@ static size_t keep(struct candidates *c, const float *key, size_t i, size_t end,
 		t->ties -= tie;
 		tie += key[i] > t->value;
 		c->logit[n] = c->logit[i];
-		c->id[n] = c->dense ? (int32_t)i : c->id[i];
+		c->id[n] = c->id[i];
 		c->p[n] = c->p[i];
 		n += tie;
 	}
 	return n;
 }
 
+/* The same for a block without ties. */
+static size_t keep_above(struct candidates *c, const float *key, size_t i, size_t n, float value)
+{
+	float *logit = c->logit, *p = c->p;
+	int32_t *id = c->id;
+	size_t k, above;
+
+	for (k = i; k < i + BLOCK; k++) {
+		above = key[k] > value;
+		logit[n] = logit[k];
+		id[n] = id[k];
+		p[n] = p[k];
+		n += above;
+	}
+	return n;
+}
+
+/* Writes the ids of a block of a dense row. */
+static void number(int32_t *id, size_t i)
+{
+	for (size_t k = 0; k < BLOCK; k++)
+		id[i + k] = (int32_t)(i + k);
+}
+
 void candidates_keep(struct candidates *c, const float *key, struct threshold t)
 {
-	float low = t.value > -INFINITY ? topk_below(t.value) : -INFINITY;
-	size_t i, end, n = 0;
+	uint32_t above, from;   /* how many of a block are above the value, and from it on */
+	size_t i, k, n = 0;
 
-	for (i = 0; i < c->n; i = end) {
-		if (t.value > -INFINITY)
-			i = topk_next_above(key, i, c->n, low);
-		end = c->n - i < 16 ? c->n : i + 16;
-		n = keep(c, key, i, end, n, &t);
+	for (i = 0; c->n - i >= BLOCK; i += BLOCK) {
+		for (above = from = k = 0; k < BLOCK; k++) {
+			above += key[i + k] > t.value;
+			from += key[i + k] >= t.value;
+		}
+		if (!from)
+			continue;
+		if (c->dense)
+			number(c->id, i);
+		if (above == BLOCK && n == i)
+			n += BLOCK;
+		else if (from > above)
+			n = keep(c, key, i, i + BLOCK, n, &t);
+		else
+			n = keep_above(c, key, i, n, t.value);
 	}
-	c->n = n;
+	for (k = i; c->dense && k < c->n; k++)
+		c->id[k] = (int32_t)k;
+	c->n = keep(c, key, i, c->n, n, &t);
 	c->dense = c->has_sum = 0;
 }
 

@@ -235,14 +235,18 @@ static void take_row(struct sampler *s, float *row)
 {
 	struct candidates *c = &s->row;
 	size_t i, n = (size_t)s->n_vocab;
+	float max;
+	int finite;
 
 	s->n_nan = s->n_infinite = 0;
-	for (i = topk_next_above(row, 0, n, FLT_MAX); i < n; i = topk_next_above(row, i + 1, n, FLT_MAX)) {
+	max = topk_max_finite(row, n, &finite);
+	for (i = finite ? n : topk_next_above(row, 0, n, FLT_MAX); i < n; i = topk_next_above(row, i + 1, n, FLT_MAX)) {
 		s->n_nan += row[i] != row[i];
 		s->n_infinite += row[i] == row[i];
 		row[i] = row[i] != row[i] ? -INFINITY : FLT_MAX;
 	}
-	*c = (struct candidates){ .n = n, .dense = 1, .logit = row, .id = c->id, .p = c->p };
+	*c = (struct candidates){ .n = n, .dense = 1, .logit = row, .id = c->id, .p = c->p,
+		.max = max > FLT_MAX ? FLT_MAX : max, .has_max = 1 };
 }
 
 /* The log-probabilities of the best ids, and what it takes to compute that of any other. */
@@ -301,14 +305,12 @@ static int run_chain(struct sampler *s)
 	return c->max == -INFINITY ? -1 : 0;
 }
 
-/* The candidate that u in (0, 1) selects. */
-static size_t draw(struct candidates *c, double u)
+/* The candidate at which the sum of p in order exceeds u, or the last that is possible. */
+static size_t draw_in_order(const struct candidates *c, double u)
 {
 	double reached = 0;
 	size_t i, last = 0;
 
-	candidates_weigh(c);
-	u *= c->sum;
 	for (i = 0; i < c->n; i++) {
 		reached += c->p[i];
 		if (reached > u)
@@ -318,6 +320,47 @@ static size_t draw(struct candidates *c, double u)
 			last = i;
 	}
 	return last;
+}
+
+enum { PART = 64, LANES = 8 };
+
+static double sum_of_part(const float *p)
+{
+	double lane[LANES] = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < PART; i += LANES)
+		for (k = 0; k < LANES; k++)
+			lane[k] += p[i + k];
+	return candidates_add_lanes(lane);
+}
+
+/* The same, or n: u is so close to a sum that the order of the additions matters. */
+static size_t draw_in_parts(const struct candidates *c, double u)
+{
+	/* twice the most by which a sum of n numbers depends on their order */
+	double margin = (double)c->n * 0x1p-51 * c->sum, reached = 0, part;
+	size_t i = 0;
+
+	for (; c->n - i >= PART && reached + (part = sum_of_part(c->p + i)) <= u - margin; i += PART)
+		reached += part;
+	for (; i < c->n; i++) {
+		reached += c->p[i];
+		if (reached > u - margin)
+			return reached > u + margin ? i : c->n;
+	}
+	return c->n;
+}
+
+/* The candidate that u in (0, 1) selects. */
+static size_t draw(struct candidates *c, double u)
+{
+	size_t i;
+
+	candidates_weigh(c);
+	u *= c->sum;
+	i = draw_in_parts(c, u);
+	return i < c->n ? i : draw_in_order(c, u);
 }
 
 void sampler_look(struct sampler *s, float *row, int32_t id, struct sampler_pick *pick)

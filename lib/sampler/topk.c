@@ -1,7 +1,9 @@
-/* topk: radix selection on the bits of floats, eight at a time from the highest in which they differ, so that no input
- * is much slower than another. */
+/* topk: selection by histograms. The first has steps of equal width, which suits logits and most else. If it leaves too
+ * many keys in one step, radix selection follows on the bits of the floats, from the highest in which they differ, so
+ * that no input is much slower than another. */
 #include "topk.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,20 +49,26 @@ enum { LANES = 16 };
 /* Narrows [*low, *high] to the least and the largest of x[n] within it; there is at least one. */
 static void bounds(const float *x, size_t n, float *low, float *high)
 {
-	float least[LANES], most[LANES];
+	float least[LANES], most[LANES], a, b;
 	size_t i, k;
 
 	for (k = 0; k < LANES; k++) {
 		least[k] = INFINITY;
 		most[k] = -INFINITY;
 	}
-	for (i = 0; i < n; i += LANES)
-		for (k = 0; k < LANES && i + k < n; k++) {
-			float a = x[i + k] >= *low ? x[i + k] : INFINITY, b = x[i + k] <= *high ? x[i + k] : -INFINITY;
-
+	for (i = 0; n - i >= LANES; i += LANES)
+		for (k = 0; k < LANES; k++) {
+			a = x[i + k] >= *low ? x[i + k] : INFINITY;
+			b = x[i + k] <= *high ? x[i + k] : -INFINITY;
 			least[k] = a < least[k] ? a : least[k];
 			most[k] = b > most[k] ? b : most[k];
 		}
+	for (; i < n; i++) {
+		a = x[i] >= *low ? x[i] : INFINITY;
+		b = x[i] <= *high ? x[i] : -INFINITY;
+		least[0] = a < least[0] ? a : least[0];
+		most[0] = b > most[0] ? b : most[0];
+	}
 	for (k = 1; k < LANES; k++) {
 		least[0] = least[k] < least[0] ? least[k] : least[0];
 		most[0] = most[k] > most[0] ? most[k] : most[0];
@@ -68,6 +76,8 @@ static void bounds(const float *x, size_t n, float *low, float *high)
 	*low = least[0];
 	*high = most[0];
 }
+
+/* ---- thresholds ---- */
 
 enum { BUCKET_BITS = 11, BUCKETS = 1 << BUCKET_BITS };
 
@@ -98,48 +108,147 @@ static void count(struct histogram *h, const float *key, const float *weight, si
 		}
 }
 
-enum { FEW = 8192 };
+/* Keys within [low, high], which the threshold is among, and the sum of the weights of all larger keys. */
+struct range {
+	float low, high;
+	double above;
+};
 
-struct threshold topk_threshold(const float *key, const float *weight, size_t n, double target)
+static struct threshold radix_threshold(const float *key, const float *weight, size_t n, double target, struct range r)
 {
-	float low = -INFINITY, high = INFINITY, few[FEW], few_weight[FEW];
-	double reached = 0, sum;
 	struct histogram h;
 	struct threshold c = { 0, 0 };
 	uint32_t last, d;
-	size_t i, m;
+	double sum;
+	size_t i;
 
 	for (;;) {
-		bounds(key, n, &low, &high);
-		if (low == high)
+		bounds(key, n, &r.low, &r.high);
+		if (r.low == r.high)
 			break;
-		count(&h, key, weight, n, low, high);
+		count(&h, key, weight, n, r.low, r.high);
 		/* Down to the bucket in which the target is reached; the lowest if it is not. */
-		last = (order(high) >> h.shift) - h.base;
+		last = (order(r.high) >> h.shift) - h.base;
 		for (d = last; d > 0; d--) {
 			sum = h.sum[0][d] + h.sum[1][d];
-			if (reached + sum >= target && h.count[0][d] + h.count[1][d])
+			if (r.above + sum >= target && h.count[0][d] + h.count[1][d])
 				break;
-			reached += sum;
+			r.above += sum;
 		}
-		low = d > 0 ? unorder((h.base + d) << h.shift) : low;
-		high = d < last ? topk_below(unorder((h.base + d + 1) << h.shift)) : high;
-		if (n <= FEW || h.count[0][d] + h.count[1][d] > FEW)
-			continue;
-		for (m = i = 0; i < n; i++)
-			if (key[i] >= low && key[i] <= high) {
-				few[m] = key[i];
-				few_weight[m++] = weight ? weight[i] : 1;
-			}
-		return topk_threshold(few, few_weight, m, target - reached);
+		r.low = d > 0 ? unorder((h.base + d) << h.shift) : r.low;
+		r.high = d < last ? topk_below(unorder((h.base + d + 1) << h.shift)) : r.high;
 	}
-	c.value = low;
-	for (i = 0; i < n && (!c.ties || reached < target); i++)
+	c.value = r.low;
+	for (i = 0; i < n && (!c.ties || r.above < target); i++)
 		if (key[i] == c.value) {
 			c.ties++;
-			reached += weight ? weight[i] : 1;
+			r.above += weight ? weight[i] : 1;
 		}
 	return c;
+}
+
+/* ---- steps ---- */
+
+enum { FEW = 8192, STEPS = 1024 };
+
+struct few {
+	float key[FEW], weight[FEW];
+	size_t n;               /* more than FEW: there was no room for the rest */
+};
+
+/* Ranges of equal width, numbered from the largest key down. */
+struct steps {
+	float high, scale;
+};
+
+static inline int32_t step_of(const struct steps *s, float key)
+{
+	float d = (s->high - key) * s->scale;
+
+	return (int32_t)(d < STEPS - 1 ? d : STEPS - 1);
+}
+
+/* The step in which the target is reached, or the last; *above is the sum of those before it. */
+static int32_t find_step(const struct steps *s, const float *key, const float *weight, size_t n, double target,
+	double *above)
+{
+	static const float one[LANES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	double even[STEPS] = { 0 }, odd[STEPS] = { 0 };         /* as in struct histogram */
+	int32_t step[LANES], d;
+	size_t i, k;
+
+	for (i = 0; n - i >= LANES; i += LANES) {
+		const float *w = weight ? weight + i : one;
+
+		for (k = 0; k < LANES; k++)
+			step[k] = step_of(s, key[i + k]);
+		for (k = 0; k < LANES; k += 2) {
+			even[step[k]] += w[k];
+			odd[step[k + 1]] += w[k + 1];
+		}
+	}
+	for (; i < n; i++)
+		even[step_of(s, key[i])] += weight ? weight[i] : 1;
+	for (*above = 0, d = 0; d < STEPS - 1 && *above + (even[d] + odd[d]) < target; d++)
+		*above += even[d] + odd[d];
+	return d;
+}
+
+/* Appends those of key[n] that are in this step, and extends the range to them. */
+static void take_step(const struct steps *s, int32_t step, const float *key, const float *weight, size_t n,
+	struct range *r, struct few *few)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (step_of(s, key[i]) != step)
+			continue;
+		r->low = key[i] < r->low ? key[i] : r->low;
+		r->high = key[i] > r->high ? key[i] : r->high;
+		if (few->n < FEW) {
+			few->key[few->n] = key[i];
+			few->weight[few->n] = weight ? weight[i] : 1;
+		}
+		few->n++;
+	}
+}
+
+/* Finds the range of the step in which the target is reached, and its keys unless there are too many. Returns 0 if the
+ * keys differ too little or too much to have steps. */
+static int narrow(const float *key, const float *weight, size_t n, double target, struct range *r, struct few *few)
+{
+	float low = -FLT_MAX, high = INFINITY;
+	struct steps s;
+	int32_t step;
+	size_t i, k;
+	int any;
+
+	bounds(key, n, &low, &high);
+	s = (struct steps){ high, STEPS / (high - low) };
+	if (!(s.scale > 0 && s.scale <= FLT_MAX))
+		return 0;
+	step = find_step(&s, key, weight, n, target, &r->above);
+	r->low = INFINITY;
+	r->high = -INFINITY;
+	few->n = 0;
+	for (i = 0; n - i >= LANES; i += LANES) {
+		for (any = 0, k = 0; k < LANES; k++)
+			any |= step_of(&s, key[i + k]) == step;
+		if (any)
+			take_step(&s, step, key + i, weight ? weight + i : NULL, LANES, r, few);
+	}
+	take_step(&s, step, key + i, weight ? weight + i : NULL, n - i, r, few);
+	return 1;
+}
+
+struct threshold topk_threshold(const float *key, const float *weight, size_t n, double target)
+{
+	struct range r = { -INFINITY, INFINITY, 0 };
+	struct few few;
+
+	if (n > FEW && narrow(key, weight, n, target, &r, &few) && few.n <= FEW)
+		return radix_threshold(few.key, few.weight, few.n, target, r);
+	return radix_threshold(key, weight, n, target, r);
 }
 
 size_t topk_next_above(const float *x, size_t i, size_t n, float low)
@@ -161,20 +270,60 @@ size_t topk_next_above(const float *x, size_t i, size_t n, float low)
 	}
 }
 
+size_t topk_count(const float *x, size_t n, float least)
+{
+	uint32_t lane[LANES] = { 0 };
+	size_t i, k, sum = 0;
+
+	for (i = 0; n - i >= LANES; i += LANES)
+		for (k = 0; k < LANES; k++)
+			lane[k] += x[i + k] >= least;
+	for (; i < n; i++)
+		sum += x[i] >= least;
+	for (k = 0; k < LANES; k++)
+		sum += lane[k];
+	return sum;
+}
+
 float topk_max(const float *x, size_t n)
 {
-	float v[16];
-	size_t i, k;
+	float v[LANES];
+	size_t i, k, half;
 
-	for (k = 0; k < 16; k++)
+	for (k = 0; k < LANES; k++)
 		v[k] = -INFINITY;
-	for (i = 0; n - i >= 16; i += 16)
-		for (k = 0; k < 16; k++)
+	for (i = 0; n - i >= LANES; i += LANES)
+		for (k = 0; k < LANES; k++)
 			v[k] = x[i + k] > v[k] ? x[i + k] : v[k];
 	for (; i < n; i++)
 		v[0] = x[i] > v[0] ? x[i] : v[0];
-	for (k = 1; k < 16; k++)
+	for (half = LANES / 2; half; half /= 2)
+		for (k = 0; k < half; k++)
+			v[k] = v[k + half] > v[k] ? v[k + half] : v[k];
+	return v[0];
+}
+
+float topk_max_finite(const float *x, size_t n, int *finite)
+{
+	float v[LANES], zero[LANES] = { 0 };    /* zero: NaN after a number that is not finite */
+	size_t i, k;
+
+	for (k = 0; k < LANES; k++)
+		v[k] = -INFINITY;
+	for (i = 0; n - i >= LANES; i += LANES)
+		for (k = 0; k < LANES; k++) {
+			v[k] = x[i + k] > v[k] ? x[i + k] : v[k];
+			zero[k] += x[i + k] * 0;
+		}
+	for (; i < n; i++) {
+		v[0] = x[i] > v[0] ? x[i] : v[0];
+		zero[0] += x[i] * 0;
+	}
+	for (k = 1; k < LANES; k++) {
 		v[0] = v[k] > v[0] ? v[k] : v[0];
+		zero[0] += zero[k];
+	}
+	*finite = zero[0] == 0;
 	return v[0];
 }
 
