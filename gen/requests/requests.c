@@ -350,6 +350,25 @@ static int over(void *owner, uint32_t reason, const char *text, size_t n, struct
 
 /* ---- start and end ---- */
 
+/* What is wrong with options of conversations is found here, not by each request. */
+static int check_setup(const struct model *m, struct why *w)
+{
+	const struct chat_setup *s = &m->setup;
+	struct bytes template = { .limit = CHAT_FILE_MAX };
+	struct jinja *t = NULL;
+	struct chat c;
+	int failed = chat_open(&c, s, m->vocab, w) || chat_choose(&c, s, m->gguf, &template, w) < 0;
+
+	if (!failed && s->template && !(t = jinja_parse(template.p ? template.p : "", template.n, w))) {
+		chat_explain(template.p ? template.p : "", template.n, w);
+		failed = why_in(w, s->template);
+	}
+	jinja_free(t);
+	bytes_free(&template);
+	chat_end(&c);
+	return failed ? -1 : 0;
+}
+
 static int open_model(struct requests *r, struct why *w)
 {
 	const struct request *q = r->q;
@@ -365,7 +384,7 @@ static int open_model(struct requests *r, struct why *w)
 	if (!(m->gguf = gguf_open(m->path, 0, w)) || !(m->vocab = vocab_open(m->gguf, VOCAB_ENCODE, w)))
 		return -1;
 	vocab_card(m->vocab, &m->card);
-	return 0;
+	return m->setup.tools || m->setup.template || m->setup.name || m->setup.n_set ? check_setup(m, w) : 0;
 }
 
 static int set_defaults(struct requests *r, struct why *w)
