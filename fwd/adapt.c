@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fwd/state/ids.h"
-#include "fwd_opts.h"
+#include "lib/base/cli.h"
 #include "lib/base/hash.h"
 #include "lib/base/size.h"
 
@@ -39,7 +39,7 @@ static int names(const char *name, size_t n, const char *path)
 		|| (slash && strlen(slash + 1) == n && !memcmp(slash + 1, name, n));
 }
 
-static int set_scale(const struct model *m, const char *text, struct lora_use use[LORA_MAX], struct why *w)
+int adapt_scale(const struct model *m, const char *text, struct lora_use use[LORA_MAX], struct why *w)
 {
 	size_t n, found = 0;
 	float scale;
@@ -52,31 +52,6 @@ static int set_scale(const struct model *m, const char *text, struct lora_use us
 			found++;
 		}
 	return found ? 0 : why(w, "--lora: fwd has no adapter %.*s", n < 80 ? (int)n : 80, text);
-}
-
-/* Whether the word is an option that fwd shares with gen: of the whole run. */
-static int is_of_run(const char *word)
-{
-	size_t n = strcspn(word, "=");
-
-	for (const struct opt *o = fwd_opts; o->letter || o->name; o++)
-		if (o->name && n == strlen(o->name) + 2 && !memcmp(word, "--", 2) && !memcmp(word + 2, o->name, n - 2))
-			return 1;
-	return 0;
-}
-
-int adapt_words(const struct model *m, const char *words, size_t n, struct lora_use use[LORA_MAX], struct why *w)
-{
-	static const char lora[] = "--lora=";
-
-	for (const char *word = words; word < words + n; word += strlen(word) + 1) {
-		if (!strncmp(word, lora, sizeof lora - 1)) {
-			if (set_scale(m, word + sizeof lora - 1, use, w) < 0)
-				return -1;
-		} else if (is_of_run(word))
-			return why(w, "%.*s: not an option of a single sequence", (int)strcspn(word, "="), word);
-	}
-	return 0;
 }
 
 uint64_t adapt_choices(const struct model *m, const struct lora_use use[LORA_MAX], uint64_t choices)

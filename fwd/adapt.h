@@ -17,10 +17,9 @@ void adapt_default(const struct model *m, struct lora_use use[LORA_MAX]);
  * `=`, too, if no number follows the last one. -1, with a reason, if the scale is too large or not finite. */
 int adapt_split(const char *text, size_t *n, float *scale, struct why *w);
 
-/* Sets the scales that the options words[n] of a sequence give (frame(5)): --lora=NAME=SCALE, where NAME is the file of
- * an adapter of the model, with or without its folder. -1, with a reason, if there is no such adapter, or if an option
- * can only hold for all sequences. */
-int adapt_words(const struct model *m, const char *words, size_t n, struct lora_use use[LORA_MAX], struct why *w);
+/* Sets the scale that text gives, "NAME=SCALE", where NAME is the file of an adapter of the model, with or without its
+ * folder. -1, with a reason, if there is no such adapter. */
+int adapt_scale(const struct model *m, const char *text, struct lora_use use[LORA_MAX], struct why *w);
 
 /* shape.choices of a segment whose rows have these adapters; `choices` are those without. */
 uint64_t adapt_choices(const struct model *m, const struct lora_use use[LORA_MAX], uint64_t choices);

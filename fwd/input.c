@@ -14,6 +14,7 @@
 #include "lib/vocab/vocab.h"
 #include "adapt.h"
 #include "embeddings.h"
+#include "own_opts.h"
 #include "question.h"
 
 int input_open(struct input *in, int fd, const char *name, struct why *w)
@@ -155,6 +156,19 @@ static int fail(struct input *in, struct why *w)
 		(uint32_t)(tokens ? tokens : pos), number, w);
 }
 
+/* Ends a text whose options, or the ids after them, are refused: its later frames are skipped. */
+static int refuse(struct input *in, struct text *t, const struct why *reason, struct why *w)
+{
+	struct texts *texts = in->batch->texts;
+	uint32_t number = in->frame.seq;
+
+	if ((t && texts_end(texts, t, w) < 0) || (number && !t && sequences_end(&texts->table, number, w) < 0))
+		return -1;
+	if (!number)
+		t->failed = 1;
+	return frame_write_refusal(in->batch->answers.out, reason, number, w);
+}
+
 /* The frame's text; starts it if it is new. NULL, with a reason, if it cannot be started. */
 static struct text *text_of(struct input *in, struct why *w)
 {
@@ -204,6 +218,7 @@ static int take_ids(struct input *in, struct why *w)
 	struct frame out;
 	struct question q = { .frame = in->frame, .ids = in->ids };
 	struct text *t = text_of(in, w);
+	struct why reason;
 
 	if (t && hidden_check_order(&b->hidden, t, w) < 0)
 		return frame_why(&in->in, w);
@@ -213,6 +228,8 @@ static int take_ids(struct input *in, struct why *w)
 		return fail(in, w);
 	if (read_ids(in, &q, w) < 0)
 		return -1;
+	if (t->kept && q.frame.rows && !texts_continues(t, in->ids, q.frame.rows, q.pos, &reason))
+		return refuse(in, t, &reason, w);
 	if (question_prepare(b, t, &q, w) < 0)
 		return fail(in, w);
 	check_trained(in, q.pos + q.frame.rows);
@@ -228,34 +245,30 @@ static int take_ids(struct input *in, struct why *w)
 	return 0;
 }
 
-/* Ends a text whose options are refused: its later frames are skipped. */
-static int refuse(struct input *in, struct text *t, const struct why *reason, struct why *w)
+/* Opens the segment that the sequence, which is t if it exists already, is to continue. */
+static int open_named(struct input *in, const struct text *t, const struct own_opts *o, struct why *w)
 {
-	struct texts *texts = in->batch->texts;
-	uint32_t number = in->frame.seq;
-
-	if ((t && texts_end(texts, t, w) < 0) || (number && !t && sequences_end(&texts->table, number, w) < 0))
-		return -1;
-	if (!number)
-		t->failed = 1;
-	return frame_write_refusal(in->batch->answers.out, reason, number, w);
+	if (!in->own_kv)
+		return why(w, "--kv: not an option of a single sequence without --own-kv");
+	if (t)
+		return why(w, "--kv: the sequence has a state already");
+	return texts_add_named(in->batch->texts, in->frame.seq, o->lora, o->kv, w) ? 0 : why_in(w, "--kv");
 }
 
-/* The options of a sequence: which adapters it has. */
+/* The options of a sequence: which adapters and which segment it has. */
 static int take_opts(struct input *in, struct why *w)
 {
 	struct texts *texts = in->batch->texts;
 	struct text *t = texts_find(texts, in->frame.seq);
-	struct lora_use use[LORA_MAX];
+	struct own_opts o;
 	struct why reason;
 
 	if (frame_read_all(&in->in, &in->frame, &in->opts, &in->opts_room, w))
 		return -1;
-	adapt_default(texts->model, use);
-	if (adapt_words(texts->model, in->opts, in->frame.rows, use, &reason) < 0
-	    || (t && texts_adapt(t, use, &reason) < 0))
+	if (own_opts_read(&o, texts->model, in->opts, in->frame.rows, &reason) < 0
+	    || (o.kv && open_named(in, t, &o, &reason) < 0) || (t && texts_adapt(t, o.lora, &reason) < 0))
 		return refuse(in, t, &reason, w);
-	if (!t && texts->model->n_lora && !texts_add(texts, in->frame.seq, use, w))
+	if (!t && !o.kv && texts->model->n_lora && !texts_add(texts, in->frame.seq, o.lora, w))
 		return fail(in, w);
 	return frame_write(in->batch->answers.out, &in->frame, in->opts, w);
 }
@@ -375,12 +388,22 @@ static int ask_embeddings(const struct input *in, struct why *w)
 	return all ? 0 : -1;
 }
 
+/* A text has ended, but its state could not be written to disk, for the reason in *w. The others continue. */
+static int lose(struct input *in, uint32_t number, struct why *w)
+{
+	const struct why cause = *w;
+
+	why(w, "sequence %" PRIu32 ": %s", number, cause.text);
+	in->warn(w->text);
+	in->failed++;
+	return frame_write_refusal(in->batch->answers.out, &cause, number, w);
+}
+
 static int take_end(struct input *in, struct why *w)
 {
 	struct texts *texts = in->batch->texts;
 	const struct frame *f = &in->frame;
 	struct text *t = texts_find(texts, f->seq);
-	int status = 0;
 
 	if (in->chain && f->seq != FRAME_NO_SEQ && f->flags == FRAME_END_LENGTH && f->pos != FRAME_APPEND)
 		return bound_chain(in, w);
@@ -394,13 +417,14 @@ static int take_end(struct input *in, struct why *w)
 	}
 	if (f->seq == FRAME_NO_SEQ)
 		in->no_more = 1;
-	else if (t)
-		status = texts_end(texts, t, w);
-	else if (sequences_is_over(&texts->table, f->seq))
+	else if (t) {
+		if (texts_end(texts, t, w) < 0)
+			return lose(in, f->seq, w);
+	} else if (sequences_is_over(&texts->table, f->seq))
 		return 0;
-	else
-		status = sequences_end(&texts->table, f->seq, w);
-	return status < 0 ? -1 : frame_copy(&in->in, f, in->batch->answers.out, w);
+	else if (sequences_end(&texts->table, f->seq, w) < 0)
+		return -1;
+	return frame_copy(&in->in, f, in->batch->answers.out, w);
 }
 
 /* Refuses frames that no stage before us sends. */
@@ -490,12 +514,12 @@ static int next(struct input *in, struct why *w)
 
 /* Whether the frame ends a text while its last ids are still to be evaluated. It then takes effect with the answer, so
  * that the other texts do not wait; but no more prompts are read than a batch needs, because memory grows with them.
- * With --chain, the answer starts the chain. */
+ * What follows the end of a text may be another with its named state. With --chain, the answer starts the chain. */
 static int ends_later(const struct input *in, const struct text *t)
 {
 	const struct frame *f = &in->frame;
 
-	return f->kind == FRAME_END && !f->rows && !t->end_frame.kind && !in->chain
+	return f->kind == FRAME_END && !f->rows && !t->end_frame.kind && !in->chain && !t->state->name
 		&& (t->sampled || !batch_is_full(in->batch));
 }
 
@@ -551,14 +575,14 @@ static int end_text(struct input *in, struct text *t, struct why *w)
 {
 	struct texts *texts = in->batch->texts;
 	const struct frame f = t->end_frame;
+	int status;
 
 	t->end_frame.kind = 0;
 	if (in->batch->answers.embeds)
 		embeddings_reset(t);
-	if (texts_end(texts, t, w) < 0)
-		return -1;
+	status = texts_end(texts, t, w);
 	in->finished |= in->no_more && !texts->n_live;
-	return frame_write(in->batch->answers.out, &f, NULL, w);
+	return status < 0 ? lose(in, f.seq, w) : frame_write(in->batch->answers.out, &f, NULL, w);
 }
 
 /* Continues a text with ids drawn here, and ends it. */

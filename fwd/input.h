@@ -20,6 +20,7 @@ struct input {
 					 * than what the model was trained for */
 
 	int truncate;                   /* for embeddings: texts that are too long are cut */
+	int own_kv;                     /* sequences may have named segments of their own */
 
 	size_t failed;                  /* texts */
 

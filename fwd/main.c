@@ -135,6 +135,7 @@ static void set_up(void)
 	input.chain = chained ? &chain : NULL;
 	input.warn = warn;
 	input.truncate = set.truncate;
+	input.own_kv = set.own_kv;
 	if (!chained && !set.score && !set.engine.embeds)
 		system_widen_pipe(1, e.model->n_vocab * sizeof(float));
 }

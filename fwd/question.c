@@ -163,6 +163,7 @@ void question_ask(struct batch *b, struct text *t, const struct question *q)
 	adapt_move(b->plan->model, t->state, q, t->state->lora);
 	t->changed = f->rows ? SIZE_MAX : q->changed;
 	t->asked = 1;
+	t->kept = t->kept && !f->rows;
 	segment_set_length(t->state, q->first);
 	segment_write_ids(t->state, from, q->ids + q->known, f->rows - q->known);
 	/* later stages need the rows that are evaluated again, too */

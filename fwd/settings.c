@@ -10,7 +10,7 @@
 #include "lib/base/system.h"
 
 enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, COMPARE, PROFILE, LIST, OVERRIDE, LAYERS, LENS, PROGRESS,
-	POOL, HIDDEN, TRUNCATE };
+	POOL, HIDDEN, TRUNCATE, OWN_KV };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
@@ -18,6 +18,7 @@ const struct opt settings_opts[] = {
 	{ LAYERS, "layers", "A-B",
 		"run only layers A to B (A-: to the last), as one of several stages: all but the\n"
 		"first read hidden states, all but the last write them" },
+	{ OWN_KV, "own-kv", NULL, "let sequences name segments of their own (see frame(5))" },
 	{ .help = "Output" },
 	{ ALL, "all", NULL, "write the logits of every token, not only the last of each frame" },
 	{ SCORE, "score", NULL, "instead of logits, write each token's log-probability and rank, and the best token" },
@@ -54,6 +55,7 @@ const struct cli_rule settings_rules[] = {
 	{ "score", .excludes = "all" },
 	{ "pool hidden", .excludes = "all score lens chain layers kv" },
 	{ "truncate", .requires = "pool hidden" },
+	{ "own-kv", .excludes = "kv layers pool hidden" },
 	{ "lens", .excludes = "score chain layers dump-tensors" },
 	{ "n-predict temp seed ignore-eos", .requires = "chain" },
 	{ "control-vector-layers", .requires = "control-vector" },
@@ -192,6 +194,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case POOL: read_pooling(&set->engine, c, o); break;
 		case HIDDEN: set->engine.embeds = 1; set->engine.pooling = POOLING_NONE; break;
 		case TRUNCATE: set->truncate = 1; break;
+		case OWN_KV: set->own_kv = 1; break;
 		case LENS: set->engine.lens = 1; break;
 		case CHAIN: set->chain.chunk = (size_t)cli_integer(c, o, 1, CHUNK_MAX); break;
 		case 'n': set->chain.n = cli_integer(c, o, -1, INT32_MAX); break;

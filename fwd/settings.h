@@ -12,7 +12,7 @@ enum { SETTINGS_OVERRIDES = 64, SETTINGS_CONTROLS = 32 };
 
 struct settings {
 	struct engine_setup engine;
-	int all, score, profile, verbose, list, ignores_unknown, truncate;
+	int all, score, profile, verbose, list, ignores_unknown, truncate, own_kv;
 	const char *dump, *progress;    /* a directory; a file; or NULL */
 	const char *compare;            /* a directory, to be compared with the operand; or NULL */
 	const char *override[SETTINGS_OVERRIDES + 1];        /* each "KEY=VALUE"; NULL after the last */

@@ -1,6 +1,7 @@
 /* texts: what fwd keeps for each sequence of its stream: the state, and the frame that is being answered. Sequence 0
  * always exists. Any other starts with its first frame, and ends with its `end ` frame or when it fails; later frames
- * of it are skipped. If sequence 0 has the named segment NAME, sequence 7 has NAME.7. */
+ * of it are skipped. If sequence 0 has the named segment NAME, sequence 7 has NAME.7; otherwise a sequence may have one
+ * of its own. */
 #ifndef TEXTS_H
 #define TEXTS_H
 
@@ -37,6 +38,7 @@ struct text {
 	size_t changed;                 /* the first position whose row is to be evaluated again with other adapters;
 					 * SIZE_MAX: none */
 	int asked;                      /* there has been such a frame */
+	int kept;                       /* the state is a segment of its own: its first ids must begin with that's */
 	int header_written;             /* the header of the answer is written */
 	size_t bound;                   /* with --chain: position where the next chain must stop; 0: none */
 	struct frame end_frame;         /* its `end ` frame, if that has come already; else kind 0 */
@@ -54,6 +56,8 @@ struct texts {
 	uint64_t choices;               /* of a state's shape, without adapters */
 	struct sequences table;
 	size_t n_live, n_awaited;       /* the texts that are */
+	uint64_t known;                 /* the digest of the weights, for segments of sequences' own; 0: not known, */
+	struct digest *digest;          /* or being computed; or NULL */
 };
 
 /* Adds sequence 0, with this state, whose shape.choices without adapters are `choices`. */
@@ -69,6 +73,15 @@ struct text *texts_find(const struct texts *all, uint32_t number);
 /* Starts a sequence with these adapters, NULL: the default ones. Its number must be unused. Returns NULL with a reason
  * on failure. */
 struct text *texts_add(struct texts *all, uint32_t number, const struct lora_use use[LORA_MAX], struct why *w);
+
+/* The same with its state in the segment of this name, which no other sequence may have. Not if sequence 0 has a named
+ * segment. */
+struct text *texts_add_named(struct texts *all, uint32_t number, const struct lora_use use[LORA_MAX],
+	const char *name, struct why *w);
+
+/* Whether the ids[n] of its first frame, for positions from pos on, begin with the ids that the sequence kept there. If
+ * not, sets the reason. */
+int texts_continues(const struct text *t, const int32_t *ids, size_t n, size_t pos, struct why *w);
 
 /* Gives a sequence the scales of other adapters before its first ids: what it shares with the source of a fork is
  * evaluated again. -1, with a reason, if it has had ids, or a named state with other adapters. */

@@ -3,6 +3,7 @@
 #include "digest.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,8 +143,9 @@ void digest_store(struct segment *s, const struct weights *of)
 /* ---- in the background ---- */
 
 struct digest {
-	struct segment *segment;
+	struct segment *segment;        /* or NULL */
 	struct progress progress;
+	_Atomic uint64_t value;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t closed;
@@ -172,13 +174,15 @@ static void *work(void *context)
 		if (ending(d) && d->progress.left > FINISH)
 			return NULL;
 	while (step(&d->progress));
-	segment_set_mark(d->segment, SEGMENT_DIGEST, result(&d->progress));
+	atomic_store(&d->value, result(&d->progress));
+	if (d->segment)
+		segment_set_mark(d->segment, SEGMENT_DIGEST, atomic_load(&d->value));
 	return NULL;
 }
 
 struct digest *digest_start(struct segment *s, const struct weights *of)
 {
-	struct digest *d = s->name && !segment_mark(s, SEGMENT_DIGEST) ? calloc(1, sizeof *d) : NULL;
+	struct digest *d = !s || (s->name && !segment_mark(s, SEGMENT_DIGEST)) ? calloc(1, sizeof *d) : NULL;
 
 	if (!d)
 		return NULL;
@@ -194,10 +198,17 @@ struct digest *digest_start(struct segment *s, const struct weights *of)
 	return NULL;
 }
 
-void digest_close(struct digest *d)
+uint64_t digest_value(const struct digest *d)
 {
+	return d ? atomic_load(&d->value) : 0;
+}
+
+uint64_t digest_close(struct digest *d)
+{
+	uint64_t value;
+
 	if (!d)
-		return;
+		return 0;
 	pthread_mutex_lock(&d->lock);
 	d->closing = 1;
 	pthread_cond_signal(&d->closed);
@@ -206,5 +217,7 @@ void digest_close(struct digest *d)
 	pthread_join(d->thread, NULL);
 	pthread_cond_destroy(&d->closed);
 	pthread_mutex_destroy(&d->lock);
+	value = digest_value(d);
 	free(d);
+	return value;
 }

@@ -25,12 +25,16 @@ void digest_store(struct segment *s, const struct weights *of);
 
 struct digest;
 
-/* Starts computing the digest in the background, unless the segment has one. Borrows s and the model file until
- * digest_close(). Returns NULL if there is nothing to do or no thread can be started; that is not an error. */
+/* Starts computing the digest in the background, for segment s, unless it has one, or for any (NULL). Borrows s and the
+ * model file until digest_close(). Returns NULL if there is nothing to do or no thread can be started; that is not an
+ * error. */
 struct digest *digest_start(struct segment *s, const struct weights *of);
 
+/* The digest; 0 as long as it is not known. d may be NULL. */
+uint64_t digest_value(const struct digest *d);
+
 /* Waits for the digest if it is almost done; otherwise gives it up, and the next process that opens the segment starts
- * again. d may be NULL. */
-void digest_close(struct digest *d);
+ * again. Returns digest_value(). d may be NULL. */
+uint64_t digest_close(struct digest *d);
 
 #endif

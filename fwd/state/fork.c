@@ -1,4 +1,5 @@
-/* Forks without a name share extents and states, which are copied before a write. Named forks are copied at once. */
+/* Segments without a name share extents and states, which are copied before a write. Where one has a name, everything
+ * is copied at once. */
 #include "fork.h"
 
 #include <string.h>
@@ -24,10 +25,9 @@ static int share(struct segment *to, struct segment *from, size_t length, struct
 	return 0;
 }
 
-int segment_copy(struct segment *to, const struct segment *from, size_t length, struct why *w)
+/* Copies everything but marks and origin. Leaves the length 0. */
+static int copy_data(struct segment *to, const struct segment *from, size_t length, struct why *w)
 {
-	const struct segment_origin origin = segment_origin(from);
-
 	segment_set_length(to, 0);
 	if (segment_reserve(to, length, w) < 0)
 		return -1;
@@ -35,6 +35,15 @@ int segment_copy(struct segment *to, const struct segment *from, size_t length, 
 		memcpy(to->extent[i], from->extent[i], shape_extent_bytes(&from->shape, i));
 	recent_copy(to, from);
 	recurrent_copy(to, from, length);
+	return 0;
+}
+
+int segment_copy(struct segment *to, const struct segment *from, size_t length, struct why *w)
+{
+	const struct segment_origin origin = segment_origin(from);
+
+	if (copy_data(to, from, length, w) < 0)
+		return -1;
 	for (int which = 0; which < SEGMENT_MARKS; which++)
 		segment_set_mark(to, which, segment_mark(from, which));
 	segment_set_origin(to, &origin);
@@ -47,7 +56,12 @@ int segment_fork(struct segment *to, struct segment *from, size_t length, struct
 	memcpy(to->lora, from->lora, sizeof to->lora);
 	if (to->header)
 		return segment_copy(to, from, length, w);
-	return share(to, from, length, w);
+	if (!from->header)
+		return share(to, from, length, w);
+	if (copy_data(to, from, length, w) < 0)
+		return -1;
+	segment_set_length(to, length);
+	return 0;
 }
 
 /* Makes extent i private to s. Its recent positions may be those of a later extent. */

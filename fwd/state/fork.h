@@ -1,6 +1,6 @@
 /* fork: states that begin alike. Segments without a name share memory, by whole extents and states, until one of them
- * writes there. A named segment gets a copy. All are closed separately, in any order. The functions return -1 with a
- * reason if memory is short or the segment's file cannot grow. */
+ * writes there. From and to a named segment everything is copied. All are closed separately, in any order. The
+ * functions return -1 with a reason if memory is short or the segment's file cannot grow. */
 #ifndef STATE_FORK_H
 #define STATE_FORK_H
 

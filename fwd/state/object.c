@@ -251,6 +251,16 @@ int object_is_gone(const struct object *o)
 	return fstat(o->fd, &st) == 0 && !st.st_nlink;
 }
 
+int object_is_named(const struct object *o, const char *name)
+{
+	struct object other;
+	struct why ignored;
+	struct stat a, b;
+
+	return find(&other, name, 0, &ignored) == 0 && stat(other.path, &a) == 0 && fstat(o->fd, &b) == 0
+		&& a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /* ---- the list ---- */
 
 static int has_prefix(const struct dirent *e)

@@ -68,6 +68,9 @@ int object_rename(const struct object *o, const struct object *to, struct why *w
 /* Whether the file has been removed or replaced under its name. */
 int object_is_gone(const struct object *o);
 
+/* Whether the name, which may not exist, is one of the open object. */
+int object_is_named(const struct object *o, const char *name);
+
 /* Calls visit for the name of each of this user's objects without a slash, in sorted order, until it returns non-zero,
  * and returns that value. Returns -1 if the directory cannot be read or memory is short. */
 int object_each(int (*visit)(const char *name, void *context), void *context, struct why *w);

@@ -78,6 +78,7 @@ void recent_copy(struct segment *to, const struct segment *from)
 {
 	size_t reach = mark_value(reach_mark(from));
 
+	to->reach = reach;
 	if (reach)
 		mark_set(reach_mark(to), reach);
 }

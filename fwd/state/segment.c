@@ -246,6 +246,11 @@ int segment_open(struct segment *s, const char *name, const struct segment_shape
 	return name ? object_why(name, w) : -1;
 }
 
+int segment_is_named(const struct segment *s, const char *name)
+{
+	return s->header && object_is_named(&s->object, name);
+}
+
 int segment_sync(const struct segment *s, struct why *w)
 {
 	object_touch(&s->object);

@@ -2,7 +2,8 @@
  * are added as it grows. Layers with a window keep only recent K and V (recent.h). Layers with recurrent state keep it
  * for some positions (recurrent.h). A named segment is in a file, usually in shared memory (object.h), and outlives the
  * process; one without a name is in the memory of the process. Data are written before the length that makes them
- * valid, so a kill at any moment leaves a valid state. Only one process at a time can have a segment open.
+ * valid, so a kill at any moment leaves a valid state. Only one process at a time can have a segment open, and only
+ * once: closing the second would free the lock of the first (segment_is_named()).
  *
  * A named segment has a header, then the extents. The header has the shape, a table of what is in an extent, the
  * context and the length, the identity of the model (digest.h), and its name and path. All numbers are little-endian.
@@ -71,6 +72,9 @@ int segment_sync(const struct segment *s, struct why *w);
 /* Frees the lock and the memory that the process holds. A struct of zeros counts as closed. A named segment that this
  * opening made, and that has no valid position yet, is removed. */
 void segment_close(struct segment *s);
+
+/* Whether it is the segment of this name, or of another name of the same file. */
+int segment_is_named(const struct segment *s, const char *name);
 
 /* Makes room for this many positions, at most n_ctx, in whole extents. Valid data does not change, even on failure. */
 int segment_reserve(struct segment *s, size_t positions, struct why *w);
