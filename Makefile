@@ -103,10 +103,10 @@ SCORE = main settings figures tokens perplexity against question items choices s
 BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main find keep list segment_text
-FEED = feed_opts loop loop_in loop_back loop_start live cache queue draft guessing replay result
+FEED = feed_opts loop loop_in loop_back loop_start live release cache queue draft guessing replay result
 GEN = run generate signals options arguments hosts pipeline report messages convert console show reply list parser \
 	calls display commands layout spans conversation record verify $(REQUESTS:%=requests/%) $(FEED)
-REQUESTS = requests inbox job learned fields opts prompts choice logprobs answers answered
+REQUESTS = requests inbox job learned fields opts kept prompts choice logprobs answers answered
 SERVE = http reply failure members sampling keys engine service exchange turn openai texts embeddings rerank \
 	messages messages_input responses responses_input plain about routes connection
 SERVER = address server main

@@ -158,7 +158,7 @@ static int wanted(const struct request *q, enum stage_number stage)
 	case BEST: return q->best_of;
 	case PEEK: return q->shaded;
 	case DETOK: return !q->shaded && !q->requests && !(q->conversation && q->json);
-	case KV: return q->kv != NULL;
+	case KV: return q->kv || q->requests;
 	default: return 0;
 	}
 }
@@ -198,6 +198,9 @@ static void add_own(struct command *c, enum stage_number stage)
 		add_if(c, q->draft_model && q->noise, "--seed", seed(q));
 		add_if(c, (q->lines || q->requests) && !q->jobs, "--jobs", ARGUMENTS_JOBS);
 		break;
+	case FWD:
+		add_if(c, q->requests && !q->hosts, "--own-kv", NULL);
+		break;
 	case SAMPLE:
 		add_if(c, 1, "--seed", seed(q));
 		add_if(c, q->logprobs && !q->likely, "--logprobs", "0");
@@ -229,7 +232,7 @@ static void add_own(struct command *c, enum stage_number stage)
 		add_if(c, 1, "--marks", "--pieces");
 		break;
 	case KV:
-		add_if(c, 1, "ids", q->kv);
+		add_if(c, 1, "ids", q->requests ? "--" : q->kv);        /* requests have names of their own */
 		break;
 	default:
 		break;

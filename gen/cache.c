@@ -33,6 +33,9 @@ struct live *cache_find(struct loop *l, const int32_t *ids, size_t n, size_t *sh
 		struct live *s = (struct live *)all[i];
 		size_t same = common(s, ids, n - 1);
 
+		/* fwd may refuse the segment of one, and closes it soon after the end */
+		if (s->named && (s->over || !s->drawn))
+			continue;
 		/* those that are over do not make us wait */
 		if (same < LEAST || same < *shared || (same == *shared && !s->used))
 			continue;

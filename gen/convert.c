@@ -149,14 +149,13 @@ int convert_bytes(const char *text, size_t n, struct bytes *out, struct why *w)
 	return out->failed ? why(w, "out of memory") : 0;
 }
 
-void convert_kept(struct request *q, struct ids *out)
+void convert_kept(struct stage *kv, const char *name, struct ids *out)
 {
 	struct bytes lines = { .limit = CONVERT_MAX };
-	struct stage *kv = &q->stage[KV];
 	struct why ignored;
 
 	kv->quiet = 1;
-	if (kv->n && (filter_lines(kv, NULL, stage_file(&ignored), &lines, &ignored)
+	if (kv->n && (filter_lines(kv, name, stage_file(&ignored), &lines, &ignored)
 	    || read_ids(lines.p, out, &ignored)))
 		out->n = 0;
 	bytes_free(&lines);

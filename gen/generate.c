@@ -49,7 +49,7 @@ int generate(struct request *q, struct loop *l, struct capture *capture, struct 
 	int text = -1, lists = q->answer && q->rendered && !q->json;
 
 	if (q->kv)
-		convert_kept(q, &kept);
+		convert_kept(&q->stage[KV], NULL, &kept);
 	/* where nothing is kept, the prompt begins a text */
 	if (q->append && !kept.n)
 		stage_drop_option(&q->stage[TOK], "--append", 0);

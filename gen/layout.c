@@ -129,7 +129,7 @@ int layout_load(struct conversation *v, struct why *w)
 	struct ids ids = { 0 };
 	int failed = 0;
 
-	convert_kept(v->q, &ids);
+	convert_kept(&v->q->stage[KV], NULL, &ids);
 	if (ids.n) {
 		failed = convert_ids(v->q, 1, ids.id, ids.n, &raw, &v->spans.ends, w)
 			|| make_valid(&raw, v->spans.ends, ids.n, &text, w)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cache.h"
+#include "release.h"
 
 struct live *live_find(const struct loop *l, uint32_t seq)
 {
@@ -30,9 +31,18 @@ struct live *live_begin(struct loop *l, uint32_t seq, struct why *w)
 	return NULL;
 }
 
+int live_number(struct loop *l, uint32_t *number, struct why *w)
+{
+	if (l->started == FRAME_NO_SEQ - 1)
+		return why(w, "more sequences than a stream has");
+	*number = ++l->started;
+	return 0;
+}
+
 void live_free(struct live *s)
 {
 	free(s->ids.id);
+	free(s->text);
 	draft_forget(&s->guesses);
 	free(s);
 }
@@ -142,6 +152,8 @@ int live_finish(struct loop *l, struct live *s, uint32_t reason, const char *tex
 
 	if (s->over)
 		return 0;
+	if (s->named)
+		return release_begin(l, s, reason, text, n, w);
 	s->owner = NULL;
 	if (live_over(l, s, w))
 		return -1;

@@ -19,6 +19,12 @@ struct live {
 	int logprobs;           /* the log-probability of each id follows it */
 	void *owner;            /* for loop->calls */
 	int evaluating;         /* it is over, but fwd still evaluates its prompt */
+	int named;              /* its state is in a named segment (release.h), */
+	size_t kept;            /* which had so many of its ids; */
+	uint32_t marker;        /* it is being released; 0: not yet */
+	uint32_t end;           /* why it has ended; 0: it has not, */
+	char *text;             /* [n_text] with this reason of a refusal; or NULL */
+	size_t n_text;
 	uint64_t used;          /* it is in the cache; and the last time that another began with it */
 	int fed;                /* its ids were sent to fwd, so an answer will come */
 	int reason;             /* why it is about to end here, when all that belongs to its last id has come */
@@ -31,6 +37,9 @@ struct live {
 /* The live sequence with that number; NULL: there is none. live_begin() starts it; NULL with a reason on failure. */
 struct live *live_find(const struct loop *l, uint32_t seq);
 struct live *live_begin(struct loop *l, uint32_t seq, struct why *w);
+
+/* *number = one that no sequence has had. -1: there are no more. */
+int live_number(struct loop *l, uint32_t *number, struct why *w);
 
 /* Forgets a sequence, whose number is used up, and frees it. Returns -1 if there is no memory. */
 int live_end(struct loop *l, struct live *s, struct why *w);
@@ -55,8 +64,8 @@ int live_send_frame(struct loop *l, struct live *s, const struct frame *f, const
  * has turns, to the copy. Position pos follows its last id. */
 int live_stop(struct loop *l, struct live *s, uint32_t reason, uint32_t pos, struct why *w);
 
-/* The same for one of loop->calls, which is told: the sequence is kept in the cache or ended. text[n]: the reason of a
- * refusal. */
+/* The same for one of loop->calls, which is told: the sequence is kept in the cache or ended; or released first, if its
+ * state is in a named segment. text[n]: the reason of a refusal. */
 int live_finish(struct loop *l, struct live *s, uint32_t reason, const char *text, size_t n, struct why *w);
 
 /* Sends its `end ` frame, and forgets it. */

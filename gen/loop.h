@@ -17,7 +17,8 @@
  * and passes through the stages to the reader of the copy.
  *
  * With `calls` there is no `in`: the caller starts sequences at any time, learns of each id, and can end them. Those
- * that are over stay in fwd as beginnings of others (cache.h). `copy` gets what the caller appends to to_copy.
+ * that are over stay in fwd as beginnings of others (cache.h); those with named segments are released (release.h).
+ * `copy` gets what the caller appends to to_copy.
  *
  * What a pipe does not accept at once waits in a queue, so that a full one does not block the others. */
 #ifndef LOOP_H
@@ -113,14 +114,18 @@ struct loop_start {
 	size_t n;
 	const char *opts;       /* [n_opts] options of the sequence, as in an `opts` frame; n_opts 0: none */
 	size_t n_opts;
-	int64_t limit;          /* maximum ids of its generation, or LOOP_NO_LIMIT */
+	int64_t limit;          /* maximum ids of its generation, or LOOP_NO_LIMIT; 0: one is drawn, but not kept */
 	int logprobs;           /* the sampler sends the log-probability of each id after the id */
 	int score;              /* and those of the prompt, before the first id */
+	int named;              /* its options name a segment that it continues, */
+	size_t kept;            /* which has so many of its ids, */
+	int replaces;           /* and after them others, which are replaced; */
+	int appends;            /* the ids after them are appended to a text that ended there */
 	void *owner;
 };
 
-/* Starts a sequence: from the longest beginning of its ids that fwd has. *number: its number; *shared: how many ids
- * need no evaluation. */
+/* Starts a sequence: from the longest beginning of its ids that fwd has, or else in its segment. *number: its number;
+ * *shared: how many ids need no evaluation. */
 int loop_start(struct loop *l, const struct loop_start *start, uint32_t *number, size_t *shared, struct why *w);
 
 /* Ends a sequence that is not over, for FRAME_END_INTERRUPT. */

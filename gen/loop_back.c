@@ -5,6 +5,7 @@
 #include "lib/base/size.h"
 #include "cache.h"
 #include "live.h"
+#include "release.h"
 #include "loop_ends.h"
 
 /* ---- ids ---- */
@@ -18,7 +19,7 @@ static int over(const struct loop *l, const struct live *s, int32_t id, uint32_t
 		return FRAME_END_STOP;
 	if (l->card.n_vocab && card_is_eog(&l->card, id))
 		return FRAME_END_EOG;
-	if (s->drawn == s->limit)
+	if (s->limit != LOOP_NO_LIMIT && s->drawn >= s->limit)
 		return FRAME_END_LENGTH;
 	if (l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx)
 		return FRAME_END_CONTEXT;
@@ -132,7 +133,7 @@ static int take_drawn(struct loop *l, struct live *s, const struct frame *f, str
 
 	if (s && s->evaluating && f->rows) {
 		s->evaluating = 0;
-		return cache_keep(l, s, w);
+		return s->named ? release_end(l, s, w) : cache_keep(l, s, w);
 	}
 	if (!s || s->over || s->reason || !(f->flags & FRAME_SAMPLED) || !f->rows)
 		return 0;
@@ -192,11 +193,13 @@ static int take_end(struct loop *l, struct live *s, const struct frame *f, struc
 	struct result *r = live_result(l, f->seq);
 
 	if (!s)
-		return 0;
+		return l->calls ? release_marked(l, f->seq, w) : 0;
+	if (l->calls && s->named && s->over && release_note(s, f->flags, l->payload, f->rows, w))
+		return -1;
 	if (l->replay && f->flags == FRAME_END_ERROR)
 		return why(w, "sequence %" PRIu32 " has failed", f->seq);
 	if (l->calls && s->evaluating)
-		return live_drop(l, s, w);
+		return s->named ? release_end(l, s, w) : live_drop(l, s, w);
 	if (l->calls)
 		return live_finish(l, s, f->flags, l->payload, f->rows, w);
 	if (r)

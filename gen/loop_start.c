@@ -20,18 +20,19 @@ static int send_opts(struct loop *l, const struct loop_start *start, uint32_t se
 	return start->n_opts ? queue_put(&l->to_out, l->out, &f, start->opts, w) : 0;
 }
 
-/* The stages get all ids: fwd knows those that it has, and the sampler those before a fork only from here. */
+/* The stages get all ids: fwd knows those that it has, and the sampler those before a fork only from here. What is
+ * appended to a segment comes alone, as from gen --append. */
 int loop_start(struct loop *l, const struct loop_start *start, uint32_t *number, size_t *shared, struct why *w)
 {
 	const struct live *from = NULL;
+	size_t first = start->appends ? start->kept : 0;
 	struct live *s;
 
-	*shared = 0;
-	if (l->started == FRAME_NO_SEQ - 1)
-		return why(w, "more sequences than a stream has");
-	if (!start->score)
+	*shared = start->kept;
+	if (live_number(l, number, w))
+		return -1;
+	if (!start->score && !start->named)
 		from = cache_find(l, start->ids, start->n, shared);
-	*number = ++l->started;
 	if (!(s = live_begin(l, *number, w)) || ids_append(&s->ids, start->ids, start->n, w))
 		return -1;
 	s->n_prompt = start->n;
@@ -40,8 +41,12 @@ int loop_start(struct loop *l, const struct loop_start *start, uint32_t *number,
 	s->limit = start->limit;
 	s->logprobs = start->logprobs;
 	s->owner = start->owner;
+	s->named = start->named;
+	s->kept = start->kept;
 	if ((from && fork_from(l, from, *number, *shared, w)) || send_opts(l, start, *number, w)
-	    || live_send(l, s, start->ids, start->n, 0, start->score ? FRAME_GUESS : 0, w))
+	    || (start->replaces && live_send(l, s, NULL, 0, (uint32_t)start->kept, 0, w))
+	    || live_send(l, s, start->ids + first, start->n - first, (uint32_t)first,
+		start->score ? FRAME_GUESS : 0, w))
 		return -1;
 	return l->draft ? draft_prompt(l->draft, &s->guesses, &l->card, l->active, w) : 0;
 }

@@ -33,6 +33,7 @@ static const char *const lines[] = {
 	"{'custom_id': 'c', 'url': '/v1/completions', 'body': {'prompt': 'a', 'n': 2, 'model': 'm'}}",
 	"{'custom_id': 'd', 'url': '/v1/chat/completions', 'body': {'messages': [{'role': 'system', "
 		"'content': [{'type': 'text', 'text': 'x'}]}], 'chat_template_kwargs': {'enable_thinking': false}}}",
+	"{'prompt': 'a', 'kv': 'x', 'append': true}", "{'messages': [{'role': 'user', 'content': 'a'}], 'kv': './x'}",
 	"{'id': 1.5, 'tokenize': 'hello', 'with_pieces': true, 'add_special': true}",
 	"{'detokenize': [1, 2, 3, 2047]}",
 	"{'apply_template': true, 'messages': [{'role': 'user', 'content': 'a'}, {'role': 'assistant', "

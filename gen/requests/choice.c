@@ -56,8 +56,9 @@ int choice_start(struct choice *c, struct loop *l, struct why *w)
 {
 	struct job *j = c->job;
 	struct prompt *p = &j->prompt[c->index / (size_t)j->n];
-	struct loop_start start = { .ids = p->ids.id, .n = p->ids.n, .limit = j->limit ? j->limit : 1,
-		.logprobs = j->logprobs >= 0 || j->n > j->kept, .score = j->echo && j->logprobs >= 0, .owner = c };
+	struct loop_start start = { .ids = p->ids.id, .n = p->ids.n, .limit = j->limit,
+		.logprobs = j->logprobs >= 0 || j->n > j->kept, .score = j->echo && j->logprobs >= 0, .owner = c,
+		.named = j->kv != NULL, .kept = j->had, .replaces = j->replaces, .appends = j->appends };
 	struct bytes opts = { .limit = TEXT_MAX };
 	char seed[24];
 	size_t shared;
@@ -75,7 +76,7 @@ int choice_start(struct choice *c, struct loop *l, struct why *w)
 	failed = failed || loop_start(l, &start, &c->sequence, &shared, w);
 	bytes_free(&opts);
 	if (!failed && c->index % (size_t)j->n == 0)
-		p->cached = shared;
+		p->cached = size_min(shared, p->ids.n - 1);
 	return failed ? -1 : 0;
 }
 

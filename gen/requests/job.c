@@ -6,6 +6,7 @@
 
 #include "gen/requests/choice.h"
 #include "gen/requests/fields.h"
+#include "gen/requests/kept.h"
 #include "gen/requests/prompts.h"
 #include "gen/requests/opts.h"
 
@@ -62,6 +63,7 @@ static int find_kind(struct job *j, struct why *w)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !j->kind; i++)
 		if (field(j, kinds[i].name))
 			j->kind = kinds[i].kind;
+	j->kv = json_get_string(j->body, "kv");
 	if (j->kind == JOB_CHAT && is_true(j, "apply_template"))
 		j->kind = JOB_TEMPLATE;
 	if (!j->kind && is_true(j, "model"))
@@ -213,8 +215,6 @@ static int refuse(struct job *j, struct why *w)
 		return field_bad(j, "suffix", why(w, "suffix: not supported"));
 	if (j->echo && j->kind == JOB_CHAT)
 		return field_bad(j, "echo", why(w, "echo: only with prompt"));
-	if (field(j, "kv"))
-		return field_bad(j, "kv", why(w, "kv: not supported"));
 	return 0;
 }
 
@@ -228,7 +228,7 @@ static int take_options(struct job *j, const struct defaults *d, struct why *w)
 	    || take_logprobs(j, w) || take_stops(j, d, w) || refuse(j, w))
 		return -1;
 	j->stream &= !j->batch;
-	return opts_take(j, w);
+	return opts_take(j, w) || kept_take(j, w) ? -1 : 0;
 }
 
 /* ---- its choices ---- */

@@ -8,6 +8,7 @@
 #include "lib/base/json.h"
 #include "lib/chat/chat_setup.h"
 #include "lib/gguf/gguf.h"
+#include "lib/process/stages.h"
 #include "lib/stream/ids.h"
 #include "lib/stream/stop.h"
 #include "lib/vocab/vocab.h"
@@ -20,6 +21,7 @@ struct model {                  /* what answers need of the model here; the stag
 	struct card card;       /* of fwd */
 	struct chat_setup setup;
 	struct lessons *lessons;        /* what is known of its template; borrowed */
+	struct stage *kv;       /* the command that prints the ids in a segment, but for the name; NULL: none */
 };
 
 struct defaults {               /* what requests get that do not say it; from the command line of gen */
@@ -70,6 +72,13 @@ struct job {
 	struct learned *learned;
 	struct lessons *lessons;        /* that have it */
 	struct bytes begun;     /* what the prompt has of the answer */
+
+	/* the named segment that they continue (kept.h) */
+	const char *kv;         /* its name, borrowed from the line; NULL: none */
+	int appends;            /* the prompt is appended to its text */
+	size_t had;             /* the ids of the prompt that it has, */
+	int replaces;           /* and others after them, which the prompt replaces */
+	const struct job *after;        /* the job before it with the same segment, which is not done; or NULL */
 
 	/* its answer */
 	struct choice *choice;  /* [n_choices] */

@@ -38,6 +38,8 @@ const char *opts_member(const char *reason)
 			return numbers[i].name;
 	if (n == sizeof "--lora" - 1 && !memcmp(reason, "--lora", n))
 		return "lora";
+	if (n == sizeof "--kv" - 1 && !memcmp(reason, "--kv", n))
+		return "kv";
 	return n == sizeof "--grammar" - 1 && !memcmp(reason, "--grammar", n) ? "grammar" : NULL;
 }
 

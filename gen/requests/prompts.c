@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gen/requests/fields.h"
+#include "gen/requests/kept.h"
 #include "gen/requests/opts.h"
 #include "lib/chat/answer/learn.h"
 #include "lib/chat/answer/rules.h"
@@ -15,13 +16,15 @@
 
 /* ---- texts and ids ---- */
 
-int prompts_encode(const struct model *m, const char *text, size_t n, int ends, struct ids *to, struct why *w)
+int prompts_encode(const struct model *m, const char *text, size_t n, enum prompts_part part, struct ids *to,
+	struct why *w)
 {
 	const struct vocab_rules *rules = vocab_rules(m->vocab);
+	int ends = part == PROMPTS_WHOLE;
 
 	if (ends && rules->add_bos && ids_add(to, rules->bos))
 		return why(w, "out of memory");
-	if (vocab_encode(m->vocab, text, n, VOCAB_SPECIAL, to, w))
+	if (vocab_encode(m->vocab, text, n, VOCAB_SPECIAL | (part == PROMPTS_REST ? VOCAB_CONTINUE : 0), to, w))
 		return -1;
 	return ends && rules->add_eos && ids_add(to, rules->eos) ? why(w, "out of memory") : 0;
 }
@@ -39,17 +42,21 @@ static int check_length(struct job *j, const struct model *m, const struct promp
 static int add_prompt(struct job *j, const struct model *m, const struct json *v, struct why *w)
 {
 	struct prompt *p = &j->prompt[j->n_prompts++];
+	struct ids kept = { 0 };
+	int failed;
 
+	kept_read(j, m, &kept);
 	if (v->type == JSON_ARRAY) {
-		if (field_ids(j, "prompt", v, m->card.n_vocab, &p->ids, w))
-			return -1;
+		failed = field_ids(j, "prompt", v, m->card.n_vocab, &p->ids, w);
 	} else {
 		p->text = v->s;
 		p->n = v->n;
-		if (prompts_encode(m, v->s, v->n, 1, &p->ids, w))
-			return field_bad(j, "prompt", -1);
+		failed = prompts_encode(m, v->s, v->n, j->appends && kept.n ? PROMPTS_REST : PROMPTS_WHOLE, &p->ids, w)
+			? field_bad(j, "prompt", -1) : 0;
 	}
-	return check_length(j, m, p, "prompt", w);
+	failed = failed || kept_join(j, &kept, &p->ids, w) || check_length(j, m, p, "prompt", w);
+	free(kept.id);
+	return failed ? -1 : 0;
 }
 
 /* A text, a list of ids, or a list of these. */
@@ -65,6 +72,8 @@ static int make_texts(struct job *j, const struct model *m, struct why *w)
 		return why(w, "out of memory");
 	if (!many)
 		return add_prompt(j, m, v, w);
+	if (j->kv && v->n > 1)
+		return field_bad(j, "kv", why(w, "kv: only with one prompt"));
 	for (; first; first = first->next) {
 		if (first->type != JSON_STRING && first->type != JSON_ARRAY)
 			return field_bad(j, "prompt", why(w, "prompt: expected texts or lists of ids, not %s",
@@ -254,6 +263,21 @@ int prompts_render(struct job *j, const struct model *m, struct bytes *text, str
 	return failed;
 }
 
+/* The ids of the conversation's text, the first of them those that its segment has. */
+static int encode_chat(struct job *j, const struct model *m, const struct bytes *text, struct why *w)
+{
+	struct ids kept = { 0 }, *ids = &j->prompt->ids;
+	size_t same = 0;
+	int failed;
+
+	kept_read(j, m, &kept);
+	failed = kept_match(j, m, &kept, text, &same, w) || ids_append(ids, kept.id, j->had, w)
+		|| prompts_encode(m, text->p + same, text->n - same, j->had ? PROMPTS_REST : PROMPTS_PART, ids, w)
+		|| check_length(j, m, j->prompt, "messages", w);
+	free(kept.id);
+	return failed ? -1 : 0;
+}
+
 static int make_chat(struct job *j, const struct model *m, struct why *w)
 {
 	struct bytes text = { .limit = CHAT_TEXT_MAX };
@@ -265,8 +289,7 @@ static int make_chat(struct job *j, const struct model *m, struct why *w)
 		failed = why(w, "out of memory");
 	if (!failed) {
 		j->n_prompts = 1;
-		failed = prompts_encode(m, text.p, text.n, 0, &j->prompt->ids, w)
-			|| check_length(j, m, j->prompt, "messages", w);
+		failed = encode_chat(j, m, &text, w);
 	}
 	bytes_free(&text);
 	return failed;

@@ -58,11 +58,24 @@ static int send(struct requests *r, struct job *j, struct why *w)
 	return failed ? why(w, "out of memory for answers that wait") : 0;
 }
 
+/* The job after this one with the same segment can start. */
+static void let_follow(struct requests *r, const struct job *j)
+{
+	struct job *next = j->next;
+
+	while (j->kv && next && next->after != j)
+		next = next->next;
+	if (j->kv && next)
+		next->after = NULL;
+}
+
 /* Sends what there is of a job's answer, unless earlier ones come first. A job that is done is freed. */
 static int deliver(struct requests *r, struct job *j, struct why *w)
 {
 	int done = j->done;
 
+	if (done)
+		let_follow(r, j);
 	if (r->q->ordered && j != r->first)
 		return 0;
 	if (send(r, j, w))
@@ -93,6 +106,9 @@ static int refuse(struct requests *r, struct job *j, const struct why *reason, i
 
 static void append(struct requests *r, struct job *j)
 {
+	for (const struct job *before = r->first; j->kv && before; before = before->next)
+		if (!before->done && before->kv && !strcmp(before->kv, j->kv))
+			j->after = before;
 	*(r->last ? &r->last->next : &r->first) = j;
 	r->last = j;
 	r->waiting += j->arena.used;
@@ -251,7 +267,7 @@ static struct job *next_job(const struct requests *r)
 	struct job *found = NULL;
 
 	for (struct job *j = r->first; j; j = j->next) {
-		if (!has_choices_left(j))
+		if (!has_choices_left(j) || j->after)
 			continue;
 		if (comes_before(j, found))
 			found = j;
@@ -377,6 +393,7 @@ static int open_model(struct requests *r, struct why *w)
 	lessons_open(&r->lessons);
 	m->lessons = &r->lessons;
 	m->path = q->model;
+	m->kv = &r->q->stage[KV];
 	description_name(m->name, sizeof m->name, m->path);
 	for (size_t i = 0; i < q->n_given; i++)
 		if (chat_take(&m->setup, q->given[i].o, q->given[i].value, w) < 0)
