@@ -207,6 +207,8 @@ void exchange_begin(struct exchange *x, const struct endpoint *endpoint, struct 
 			why_in(&w, "the body is not JSON");
 		else if (body->type != JSON_OBJECT)
 			why(&w, "the body must be an object, not %s", json_type_name(body));
+		else if (json_get(body, "kv"))
+			why(&w, "kv: segments belong to the user of the server");
 	}
 	if (w.text[0])
 		exchange_fail(x, 400, NULL, w.text);
