@@ -52,6 +52,13 @@ void choice_close(struct choice *c)
 	bytes_free(&c->lines);
 }
 
+static int add_number(struct bytes *opts, const char *option, int64_t i, struct why *w)
+{
+	char text[24];
+
+	return opts_add(opts, option, text, (size_t)snprintf(text, sizeof text, "%" PRId64, i), w);
+}
+
 int choice_start(struct choice *c, struct loop *l, struct why *w)
 {
 	struct job *j = c->job;
@@ -60,7 +67,6 @@ int choice_start(struct choice *c, struct loop *l, struct why *w)
 		.logprobs = j->logprobs >= 0 || j->n > j->kept, .score = j->echo && j->logprobs >= 0, .owner = c,
 		.named = j->kv != NULL, .kept = j->had, .replaces = j->replaces, .appends = j->appends };
 	struct bytes opts = { .limit = TEXT_MAX };
-	char seed[24];
 	size_t shared;
 	int failed;
 
@@ -68,7 +74,9 @@ int choice_start(struct choice *c, struct loop *l, struct why *w)
 	j->began = j->began > 0 ? j->began : c->r.begin;
 	c->scored.pos = 1;
 	failed = (j->opts.n && bytes_put(&opts, j->opts.p, j->opts.n) ? why(w, "out of memory") : 0)
-		|| opts_add(&opts, "--seed", seed, (size_t)snprintf(seed, sizeof seed, "%" PRId64, c->seed), w)
+		|| add_number(&opts, "--seed", c->seed, w)
+		/* of a diffusion model all are drawn together */
+		|| (c->model->card.diffusion && j->limit > 0 && add_number(&opts, "--n-predict", j->limit, w))
 		|| (start.score && (bytes_put(&opts, "--prompt-logprobs", sizeof "--prompt-logprobs")
 			|| result_ids(&c->scored, p->ids.id + 1, p->ids.n - 1, 1, w)));
 	start.opts = opts.p;

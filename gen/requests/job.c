@@ -218,7 +218,7 @@ static int refuse(struct job *j, struct why *w)
 	return 0;
 }
 
-static int take_options(struct job *j, const struct defaults *d, struct why *w)
+static int take_options(struct job *j, const struct model *m, const struct defaults *d, struct why *w)
 {
 	j->limit = d->limit;
 	j->seed = d->seed;
@@ -228,7 +228,7 @@ static int take_options(struct job *j, const struct defaults *d, struct why *w)
 	    || take_logprobs(j, w) || take_stops(j, d, w) || refuse(j, w))
 		return -1;
 	j->stream &= !j->batch;
-	return opts_take(j, w) || kept_take(j, w) ? -1 : 0;
+	return opts_take(j, w) || kept_take(j, m, w) ? -1 : 0;
 }
 
 /* ---- its choices ---- */
@@ -251,5 +251,5 @@ static int make_choices(struct job *j, const struct model *m, const struct defau
 
 int job_prepare(struct job *j, const struct model *m, const struct defaults *d, struct why *w)
 {
-	return take_options(j, d, w) || prompts_make(j, m, w) || make_choices(j, m, d, w) ? -1 : 0;
+	return take_options(j, m, d, w) || prompts_make(j, m, w) || make_choices(j, m, d, w) ? -1 : 0;
 }

@@ -13,7 +13,7 @@
 
 enum { NAME_MAX_BYTES = 4096 };
 
-int kept_take(struct job *j, struct why *w)
+int kept_take(struct job *j, const struct model *m, struct why *w)
 {
 	const struct json *v = field(j, "kv");
 
@@ -25,6 +25,8 @@ int kept_take(struct job *j, struct why *w)
 		return field_bad(j, "kv", why(w, "kv: expected a text, not %s", json_type_name(v)));
 	if (v->n > NAME_MAX_BYTES)
 		return field_bad(j, "kv", why(w, "kv: a name of more than %d bytes", NAME_MAX_BYTES));
+	if (m->card.diffusion)
+		return field_bad(j, "kv", why(w, "kv: not with a diffusion model"));
 	if (j->n > 1)
 		return field_bad(j, "kv", why(w, "kv: only with one choice"));
 	if (j->echo && j->logprobs >= 0)

@@ -7,7 +7,7 @@
 #include "gen/requests/job.h"
 
 /* Checks the members that are about it, and appends --kv to j->opts. */
-int kept_take(struct job *j, struct why *w);
+int kept_take(struct job *j, const struct model *m, struct why *w);
 
 /* Appends the ids of the segment. There are none if it does not exist yet, or for a reason that fwd will tell. */
 void kept_read(const struct job *j, const struct model *m, struct ids *kept);
