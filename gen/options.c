@@ -15,6 +15,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/quote.h"
 #include "lib/base/slurp.h"
+#include "lib/base/space.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/gguf/gguf.h"
 #include "lib/gguf/models.h"
@@ -157,6 +158,7 @@ const struct opt ask_opts[] = {
 	{ .help = "Question and answer" },
 	{ 'p', "prompt", "TEXT", "the question; the same as operands" },
 	{ 'f', "file", "FILE", "a document that follows the question (default: stdin, unless it is a terminal)" },
+	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the question have their meaning in C" },
 	{ NO_STDIN, "no-stdin", NULL, "there is no document; for loops that read their own stdin" },
 	{ 'n', "n-predict", "N", "cut the answer after N tokens (default: -1: not before the context is full)" },
 	{ 'N', "texts", "N", "print N answers, with seeds from -s on, each on a line" },
@@ -282,6 +284,8 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case COLOR: q->color = 1; break;
 	case VERIFY: q->verify = c->value; break;
 	case 'm': q->model = c->value; break;
+	case 'c': cli_integer(c, o, 0, INT32_MAX); break;
+	case 't': cli_integer(c, o, -1, INT32_MAX); break;
 	case OPT_KV: q->kv = c->value; break;
 	case HOSTS: q->hosts = c->value; break;
 	case DRAFT_MODEL: q->draft = c->value; break;
@@ -350,6 +354,14 @@ static void undo_escapes(struct request *q, const struct cli *c)
 	q->escape = 0;
 }
 
+static void refuse_model(const struct cli *c, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (n > 5 && !strcmp(word + n - 5, ".gguf") && !access(word, F_OK))
+		cli_usage(c, "%s is a model: name it with -m", word);
+}
+
 /* A lone word that is a command elsewhere, or a model, is a mistake. */
 static void refuse_command(const struct cli *c)
 {
@@ -357,17 +369,17 @@ static void refuse_command(const struct cli *c)
 		{ "list", "gguf --find lists the models" }, { "ls", "gguf --find lists the models" },
 		{ "ps", "kv list shows what is kept" }, { "run", "ask -m MODEL asks, gen -i -m MODEL talks" },
 		{ "chat", "gen -i talks" }, { "serve", "that is a program of its own" },
-		{ "show", "gguf MODEL shows it" },
+		{ "show", "gguf MODEL shows it" }, { "models", "gguf --find lists the models" },
+		{ "rm", "models are files" }, { "cp", "models are files" }, { "create", "models are files" },
+		{ "stop", "nothing runs in the background" },
 		{ "pull", "download a file, and name it with -m" }, { "help", "see --help" }
 	};
 	const char *word = c->argc ? c->argv[0] : "";
-	size_t n = strlen(word);
 
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		if (!strcmp(word, commands[i].word))
 			cli_usage(c, "\"%s\" is no prompt: %s", word, commands[i].instead);
-	if (n > 5 && !strcmp(word + n - 5, ".gguf") && !access(word, F_OK))
-		cli_usage(c, "%s is a model: name it with -m", word);
+	refuse_model(c, word);
 }
 
 /* Where the prompt comes from: one of an operand, -p and -f; - is standard input. With options of a conversation, the
@@ -596,6 +608,9 @@ static void make_question(struct request *q, const struct cli *c)
 		failed = bytes_puts(&text, q->prompt);
 	for (int i = 0; i < c->argc; i++)
 		failed |= (text.n && bytes_puts(&text, " ")) || bytes_puts(&text, c->argv[i]);
+	if (q->escape && text.n)
+		text.n = quote_undo(text.p, text.n, text.p);
+	q->escape = 0;
 	n = text.n;
 	if (document && n)
 		failed |= bytes_puts(&text, "\n\n");
@@ -607,7 +622,7 @@ static void make_question(struct request *q, const struct cli *c)
 	/* a new line ends a document, and is not a part of it */
 	while (text.n > n && text.p[text.n - 1] == '\n')
 		text.n--;
-	if (!failed && !text.n)
+	if (!failed && (!text.n || space_leading(text.p, text.n) == text.n))
 		cli_usage(c, "no question (try --help)");
 	if (failed || bytes_put(&text, "", 1))
 		cli_die(c, "question and document are larger than %d MiB", PROMPT_MAX >> 20);
@@ -616,15 +631,19 @@ static void make_question(struct request *q, const struct cli *c)
 	q->file = NULL;
 }
 
-/* Operands are words of the question; one that is a file is probably meant as the document. */
+/* Operands are words of the question; one that is a file is probably meant as the document, and so is a lone one that
+ * looks like the name of a file. */
 static void refuse_files(const struct cli *c)
 {
 	struct stat st;
 
-	for (int i = 0; c->argc > 1 && i < c->argc; i++)
-		if (!stat(c->argv[i], &st) && S_ISREG(st.st_mode))
-			cli_usage(c, "%s is a file: -f %s makes it the document; in a question, quote all of it",
-				c->argv[i], c->argv[i]);
+	for (int i = 0; i < c->argc; i++) {
+		refuse_model(c, c->argv[i]);
+		if ((c->argc == 1 && !strpbrk(c->argv[i], "./")) || stat(c->argv[i], &st) || !S_ISREG(st.st_mode))
+			continue;
+		cli_usage(c, "%s is a file: -f %s makes it the document; %s", c->argv[i], c->argv[i],
+			c->argc == 1 ? "with -p it is the question" : "in a question, quote all of it");
+	}
 }
 
 void options_ask(struct request *q, struct cli *c)
