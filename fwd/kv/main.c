@@ -330,6 +330,8 @@ static const struct command *find(const char *name)
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		if (!strcmp(name, commands[i].name))
 			return &commands[i];
+	if (!strcmp(name, "ls") || !strcmp(name, "ps"))
+		cli_usage(&c, "\"%s\" is not a command; did you mean list? (try --help)", name);
 	cli_usage(&c, "\"%s\" is not a command (try --help)", name);
 }
 

@@ -185,20 +185,32 @@ static const struct opt *find_name(const struct cli *c, const char *s, size_t n)
 	return name ? cli_rows_find(c, 0, name, strlen(name)) : o;
 }
 
-/* Exits if `option`, with its dashes, is one of llama.cpp that does not exist here. */
+/* Whether the option s[n], with its dashes, names a repository of Hugging Face. */
+static int names_repository(const char *s, size_t n)
+{
+	static const char *const names[] = { "-hf", "-hfr", "--hf-repo" };
+	size_t i = 0;
+
+	while (i < 3 && (strlen(names[i]) != n || memcmp(s, names[i], n)))
+		i++;
+	return i < 3;
+}
+
+/* Exits if `option`, with its dashes and perhaps "=VALUE", is one of llama.cpp that does not exist here. */
 static void refuse_foreign(const struct cli *c, const char *option)
 {
-	const char *instead = llama_options_instead(option);
-	const char *repository = c->at < c->argc ? c->argv[c->at] : "";
+	size_t n = strcspn(option, "=");
+	const char *instead = llama_options_instead(option, n);
+	const char *repository = option[n] ? option + n + 1 : c->at < c->argc ? c->argv[c->at] : "";
 
 	/* the value stands after the word, which may have been passed already */
 	if (!strcmp(repository, option))
 		repository = c->at + 1 < c->argc ? c->argv[c->at + 1] : "";
-	if (!strcmp(option, "-hf") || !strcmp(option, "--hf-repo"))
-		cli_usage(c, "%s: fetch a file from https://huggingface.co/%.*s/tree/main, and name it with -m", option,
-			(int)strcspn(repository, ":"), repository);
+	if (names_repository(option, n))
+		cli_usage(c, "%.*s: fetch a file from https://huggingface.co/%.*s/tree/main, and name it with -m",
+			(int)n, option, (int)strcspn(repository, ":"), repository);
 	if (instead)
-		cli_usage(c, "%s: %s", option, instead);
+		cli_usage(c, "%.*s: %s", (int)n, option, instead);
 }
 
 static _Noreturn void unknown(const struct cli *c, const char *s, size_t n)
@@ -390,7 +402,8 @@ static const struct opt *next_option(struct cli *c)
 			return long_option(c, word);
 		}
 		if (word[0] == '-' && word[1] && word[1] != '-') {
-			refuse_foreign(c, word);
+			if (word[2] || !cli_rows_find(c, word[1], NULL, 0))
+				refuse_foreign(c, word);
 			c->in = 1;
 			return short_option(c);
 		}

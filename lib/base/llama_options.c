@@ -1,4 +1,4 @@
-/* The options of llama.cpp whose names differ here. */
+/* The options of llama.cpp whose names differ here, and a few of other programs. */
 #include "llama_options.h"
 
 #include <stddef.h>
@@ -10,7 +10,7 @@ static const struct {
 } aliases[] = {
 	{ "-sys", "system" }, { "-cnv", "interactive" }, { "-co", "color" }, { "-r", "stop" },
 	{ "reverse-prompt", "stop" }, { "system-prompt", "system" },
-	{ "conversation", "interactive" }, { "predict", "n-predict" },
+	{ "conversation", "interactive" }, { "predict", "n-predict" }, { "max-tokens", "n-predict" },
 	{ "temperature", "temp" }, { "typical-p", "typical" },
 	{ "top-n-sigma", "top-nsigma" }, { "sampling-seq", "sampler-seq" }, { "chat-template", "template" },
 	{ "chat-template-file", "template" }, { "port", "listen" }, { "embd-normalize", "normalize" },
@@ -20,7 +20,8 @@ static const struct {
 static const struct {
 	const char *option, *key;
 } keys[] = {
-	{ "--rope-freq-base", "rope.freq_base" }
+	{ "--rope-freq-base", "rope.freq_base" }, { "--rope-scaling", "rope.scaling.type" },
+	{ "--rope-scale", "rope.scaling.factor" }, { "--yarn-orig-ctx", "rope.scaling.original_context_length" }
 };
 
 static const struct {
@@ -30,22 +31,51 @@ static const struct {
 	{ LLAMA_FLAG, " --no-mmap --mmap --mlock --jinja --no-jinja -no-cnv --no-conversation --no-display-prompt "
 		"--display-prompt --no-warmup --warmup --no-perf --perf --simple-io --log-disable -cb --cont-batching "
 		"-nocb --no-cont-batching -nkvo --no-kv-offload -mli --multiline-input --no-context-shift "
-		"--context-shift -dio --direct-io --no-repack --no-op-offload --swa-full --verbose-prompt "
-		"--kv-unified " },
+		"--context-shift -dio --direct-io --no-direct-io --no-repack -nr --no-op-offload --swa-full "
+		"--verbose-prompt -kvu --kv-unified --no-kv-unified -cmoe --cpu-moe --no-host --check-tensors "
+		"--offline "
+		"--no-escape --no-stream --log-prefix --log-timestamps --backend-sampling --no-mmproj "
+		"--no-webui --webui --metrics --slots --no-slots --props --cache-prompt " },
 	{ LLAMA_VALUE, " -ngl --n-gpu-layers --gpu-layers --keep --numa -ub --ubatch-size -np --parallel -tb "
 		"--threads-batch -sm --split-mode -mg --main-gpu -ts --tensor-split -dev --device -C --cpu-mask --prio "
-		"--poll -ot --override-tensor -ncmoe --n-cpu-moe --reasoning-format --cache-ram --defrag-thold -dt " },
-	{ LLAMA_SWITCH, " -fa --flash-attn " }
+		"--poll -ot --override-tensor -ncmoe --n-cpu-moe --reasoning-format --cache-ram --defrag-thold -dt "
+		"--cpu-strict --cpu-range -Cr --cpu-mask-batch -Cb --cpu-range-batch -Crb --prio-batch --poll-batch "
+		"-devd --device-draft -ngld --gpu-layers-draft --n-gpu-layers-draft -td --threads-draft --draft-min "
+		"--draft-p-min -lv --verbosity --log-verbosity --log-file --threads-http --alias --cache-reuse "
+		"-sps --slot-prompt-similarity --keepalive " },
+	{ LLAMA_SWITCH, " -fa --flash-attn -fit --fit --log-colors " }
 };
+
+#define DOWNLOAD "download the file, and name it with -m"
+#define TURNS "the chat template has what is around a turn (--template)"
+#define KEYS "use --override KEY=VALUE, with a key of rope.scaling"
+#define SAMPLERS "there is no such sampler; --help lists those that there are"
+#define CHOICES "use score --choices"
 
 /* Those that do not exist here, and what to do instead. */
 static const struct {
 	const char *option, *instead;
 } foreign[] = {
-	{ "-hff", "download the file, and name it with -m" },
-	{ "--hf-file", "download the file, and name it with -m" },
-	{ "-mu", "download the file, and name it with -m" },
-	{ "--model-url", "download the file, and name it with -m" },
+	{ "-hff", DOWNLOAD }, { "--hf-file", DOWNLOAD }, { "-hft", DOWNLOAD }, { "--hf-token", DOWNLOAD },
+	{ "-dr", DOWNLOAD }, { "--docker-repo", DOWNLOAD }, { "-mu", DOWNLOAD }, { "--model-url", DOWNLOAD },
+	{ "--models-dir", "set $LMPIPE_MODELS to the folders that hold models" },
+	{ "--usage", "try --help" }, { "-o", "name the option itself, as in --temp 0.5" },
+	{ "--list-devices", "there are none but this CPU: see --backend" },
+	{ "--rpc", "use gen --hosts" }, { "--max-kv-size", "use -c/--ctx-size" },
+	{ "-bf", "use -f/--file, which takes any bytes" }, { "--binary-file", "use -f/--file, which takes any bytes" },
+	{ "-ins", "use gen -i" }, { "--instruct", "use gen -i" },
+	{ "-if", "use gen -i" }, { "--interactive-first", "use gen -i" },
+	{ "--in-prefix", TURNS }, { "--in-suffix", TURNS },
+	{ "--infill", "write the model's tokens for it in the prompt" },
+	{ "-gan", "use --rope-scaling" }, { "--grp-attn-n", "use --rope-scaling" },
+	{ "--rope-freq-scale", "use --rope-scale, which is 1 divided by it" },
+	{ "--yarn-ext-factor", KEYS }, { "--yarn-attn-factor", KEYS }, { "--yarn-beta-fast", KEYS },
+	{ "--yarn-beta-slow", KEYS }, { "--tfs", SAMPLERS }, { "--adaptive-target", SAMPLERS },
+	{ "--adaptive-decay", SAMPLERS }, { "--chat-template-kwargs", "use --set NAME=VALUE" },
+	{ "-rea", "use ask --no-think" }, { "--reasoning", "use ask --no-think" },
+	{ "--reasoning-budget-message", "use --think-message" }, { "--api-key", "use --api-key-file" },
+	{ "--perplexity", "score prints it" }, { "--kl-divergence", "use score --against" },
+	{ "--hellaswag", CHOICES }, { "--winogrande", CHOICES }, { "--multiple-choice", CHOICES },
 	{ "-st", "--chat with a prompt is a single turn; or use ask" },
 	{ "--single-turn", "--chat with a prompt is a single turn; or use ask" },
 	{ "-sysf", "use --system \"$(cat FILE)\"" }, { "--system-prompt-file", "use --system \"$(cat FILE)\"" },
@@ -57,6 +87,7 @@ static const struct {
 	{ "--control-vector-scaled", "use --control-vector FILE=SCALE" },
 	{ "--control-vector-layer-range", "use --control-vector-layers A-B" },
 	{ "--mmproj", "images are not read" }, { "--image", "images are not read" },
+	{ "--attachment", "images are not read" },
 	{ "--audio", "sound is not read" }, { "--embedding", "use embed" }, { "--embeddings", "use embed" },
 	{ "--embd-output-format", "it writes JSON, --raw or --npy" },
 	{ "--embd-separator", "a text is a line, or a file with --files" }, { "--port", "use serve --listen PORT" },
@@ -96,10 +127,10 @@ const char *llama_options_name(const char *s, size_t n)
 	return NULL;
 }
 
-const char *llama_options_instead(const char *option)
+const char *llama_options_instead(const char *s, size_t n)
 {
 	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-		if (!strcmp(option, foreign[i].option))
+		if (strlen(foreign[i].option) == n && !memcmp(s, foreign[i].option, n))
 			return foreign[i].instead;
 	return NULL;
 }

@@ -1,4 +1,4 @@
-/* llama_options: options that users of llama.cpp know, for the options' parser. */
+/* llama_options: options that users of llama.cpp and of programs like it know, for the options' parser. */
 #ifndef LLAMA_OPTIONS_H
 #define LLAMA_OPTIONS_H
 
@@ -19,7 +19,7 @@ enum llama_harmless llama_options_harmless(const char *s, size_t n);
 /* The key of a model file that the option s[n], spelled with its dashes, overrides; or NULL. */
 const char *llama_options_key(const char *s, size_t n);
 
-/* What to do instead of an option that does not exist here, spelled with its dashes; or NULL. */
-const char *llama_options_instead(const char *option);
+/* What to do instead of the option s[n], spelled with its dashes, which does not exist here; or NULL. */
+const char *llama_options_instead(const char *s, size_t n);
 
 #endif
