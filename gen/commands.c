@@ -360,7 +360,7 @@ static enum command_answer show(struct conversation *v, const char *argument, st
 	print_text(v->q->model, strlen(v->q->model));
 	print_system(v);
 	print_options(v);
-	printf("%zu turns, ", messages_turns(&v->messages));
+	printf("%zu turn%s, ", messages_turns(&v->messages), messages_turns(&v->messages) == 1 ? "" : "s");
 	return tokens(v, argument, w);
 }
 
