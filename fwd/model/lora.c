@@ -78,7 +78,9 @@ static int check_pair(const struct gguf_tensor *a, const struct gguf_tensor *b, 
 
 	if (model_check_type(a, w) < 0 || model_check_type(b, w) < 0)
 		return -1;
-	if (a->dim[2] != b->dim[2] || a->dim[3] * b->dim[3] != 1)
+	if (a->dim[3] != 1 || b->dim[3] != 1)
+		return why(w, "tensor %.*s: a fourth dimension", GGUF_SHOWN((a->dim[3] != 1 ? a : b)->name));
+	if (a->dim[2] != b->dim[2])
 		return why(w, "tensor %.*s: %llu matrices, but its lora_b has %llu", GGUF_SHOWN(a->name),
 			(unsigned long long)a->dim[2], (unsigned long long)b->dim[2]);
 	return rank == b->dim[0] ? 0 : why(w, "tensor %.*s: a rank of %llu, but that of its lora_b is %llu",
