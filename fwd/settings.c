@@ -10,7 +10,7 @@
 #include "lib/base/system.h"
 
 enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, COMPARE, PROFILE, LIST, OVERRIDE, LAYERS, LENS, PROGRESS,
-	POOL, HIDDEN, TRUNCATE, OWN_KV };
+	POOL, TRUNCATE, OWN_KV };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
@@ -26,7 +26,6 @@ const struct opt settings_opts[] = {
 		"instead of logits, write the embedding of each text at its end: a row for each\n"
 		"token (none), their mean, the first or the last; rank: the scores of a pair of\n"
 		"texts (without a value: as the model file says)" },
-	{ HIDDEN, "hidden", NULL, "the same as --pool none" },
 	{ TRUNCATE, "truncate", NULL, 
 		"with --pool: cut texts that are longer than the context; their last token stays" },
 	{ LENS, "lens", NULL, "also write the logits after each layer, as if it were the last" },
@@ -53,9 +52,9 @@ const struct opt settings_opts[] = {
 const struct cli_rule settings_rules[] = {
 	{ "chain", .excludes = "all layers score" },
 	{ "score", .excludes = "all" },
-	{ "pool hidden", .excludes = "all score lens chain layers kv" },
-	{ "truncate", .requires = "pool hidden" },
-	{ "own-kv", .excludes = "kv layers pool hidden" },
+	{ "pool", .excludes = "all score lens chain layers kv" },
+	{ "truncate", .requires = "pool" },
+	{ "own-kv", .excludes = "kv layers pool" },
 	{ "lens", .excludes = "score chain layers dump-tensors" },
 	{ "n-predict temp seed ignore-eos", .requires = "chain" },
 	{ "control-vector-layers", .requires = "control-vector" },
@@ -192,7 +191,6 @@ void settings_read(struct settings *set, struct cli *c)
 		case ALL: set->all = 1; break;
 		case SCORE: set->score = 1; break;
 		case POOL: read_pooling(&set->engine, c, o); break;
-		case HIDDEN: set->engine.embeds = 1; set->engine.pooling = POOLING_NONE; break;
 		case TRUNCATE: set->truncate = 1; break;
 		case OWN_KV: set->own_kv = 1; break;
 		case LENS: set->engine.lens = 1; break;
