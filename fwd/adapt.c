@@ -18,7 +18,7 @@ void adapt_default(const struct model *m, struct lora_use use[LORA_MAX])
 
 /* ---- options ---- */
 
-enum { SCALE_MAX = 1000000 };
+enum { MOST = 1000000 };        /* scale */
 
 int adapt_split(const char *text, size_t *n, float *scale, struct why *w)
 {
@@ -26,8 +26,7 @@ int adapt_split(const char *text, size_t *n, float *scale, struct why *w)
 
 	*n = cli_scaled(text, &x);
 	*scale = (float)x;
-	return fabs(x) <= SCALE_MAX ? 0
-		: why(w, "\"%s\" is not a scale from -%d to %d", text + *n + 1, SCALE_MAX, SCALE_MAX);
+	return fabs(x) <= MOST ? 0 : why(w, "\"%s\" is not a scale from -%d to %d", text + *n + 1, MOST, MOST);
 }
 
 /* Whether name[n] is a path, or what follows its last slash. */

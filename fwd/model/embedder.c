@@ -8,6 +8,8 @@
 #include "keys.h"
 #include "layers.h"
 
+enum { LABELS_MAX = 1 << 16, TYPES_MAX = 1 << 16 };
+
 struct embedder *embedder_of(struct model *m)
 {
 	static const char owner;
@@ -54,8 +56,8 @@ static int read_labels(struct model *m, struct why *w)
 		found = why(w, "%s: empty", key.s);
 	if (found < 0)
 		return why_tell(m->faults, w);
-	embedder_of(m)->labels = found && v->n < EMBD_LABELS ? (size_t)v->n : 1;
-	return !found || v->n < EMBD_LABELS ? 0 : why(w, "%s: more than %d labels", key.s, EMBD_LABELS);
+	embedder_of(m)->labels = found && v->n <= LABELS_MAX ? (size_t)v->n : 1;
+	return !found || v->n <= LABELS_MAX ? 0 : why(w, "%s: more than %d labels", key.s, LABELS_MAX);
 }
 
 /* The keys of the products after pooling say again what the shapes of their matrices say. */
@@ -99,7 +101,7 @@ int embedder_read_types(struct model *m, struct why *w)
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, "token_types.weight");
 	int64_t types = t ? (int64_t)t->dim[1] : 0;
 
-	if (gguf_integer(m->gguf, key, 1, EMBD_LABELS, &types, w) < 0)
+	if (gguf_integer(m->gguf, key, 1, TYPES_MAX, &types, w) < 0)
 		return -1;
 	embedder_of(m)->types = t ? (size_t)types : 0;
 	return 0;

@@ -5,8 +5,6 @@
 #include "lib/stream/frame.h"
 #include "model.h"
 
-enum { EMBD_LABELS = 1 << 16 };    /* upper bound of labels, and of types of tokens */
-
 struct embedder {
 	enum pooling pooling;           /* that the file asks for */
 	int whole;                      /* each row sees its whole text */
