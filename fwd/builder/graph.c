@@ -63,19 +63,19 @@ static struct value *make(struct graph *g, struct storage *in, size_t column, si
 	return v;
 }
 
-/* Makes room for two more spans, the most that one use adds. */
-static int span_room(struct graph *g, struct storage *s)
+/* Makes room for two more, the most that one use adds. */
+static int columns_room(struct graph *g, struct storage *s)
 {
-	struct span *more;
+	struct columns *more;
 
-	if (s->spans + 2 <= s->room)
+	if (s->n_columns + 2 <= s->room)
 		return 0;
 	more = arena_array(&g->arena, 2 * s->room + 4, sizeof *more);
 	if (!more)
 		return -1;
-	if (s->spans)
-		memcpy(more, s->span, s->spans * sizeof *more);
-	s->span = more;
+	if (s->n_columns)
+		memcpy(more, s->columns, s->n_columns * sizeof *more);
+	s->columns = more;
 	s->room = 2 * s->room + 4;
 	return 0;
 }
@@ -84,14 +84,14 @@ struct value *graph_value(struct graph *g, size_t n, size_t times)
 {
 	struct storage *s = g->failed ? NULL : arena_array(&g->arena, 1, sizeof *s);
 
-	if (!s || span_room(g, s) < 0) {
+	if (!s || columns_room(g, s) < 0) {
 		graph_fail(g);
 		return &g->nothing;
 	}
 	s->width = n;
 	s->times = times;
 	s->life.begin = SIZE_MAX;
-	s->span[s->spans++] = (struct span){ 0, n, GRAPH_NO_OP, 0 };
+	s->columns[s->n_columns++] = (struct columns){ 0, n, GRAPH_NO_OP, 0 };
 	s->next = g->storages;
 	g->storages = s;
 	return make(g, s, 0, n);
@@ -181,7 +181,7 @@ static void read_columns(struct recorder *r, const struct value *v, size_t from,
 {
 	const struct storage *s = v->in;
 
-	for (const struct span *x = s->span; x < s->span + s->spans && !r->g->failed; x++) {
+	for (const struct columns *x = s->columns; x < s->columns + s->n_columns && !r->g->failed; x++) {
 		if (x->to <= from || x->from >= to || x->made == r->op)
 			continue;
 		if (x->made == GRAPH_NO_OP && use == USE_FILL)
@@ -198,34 +198,34 @@ static void read_columns(struct recorder *r, const struct value *v, size_t from,
 }
 
 /* Columns [from, to) are the op's from now on. */
-static void write_columns(struct recorder *r, struct storage *s, struct span own)
+static void write_columns(struct recorder *r, struct storage *s, struct columns own)
 {
-	struct span old[2] = { { 0, 0, 0, 0 } };
+	struct columns old[2] = { { 0, 0, 0, 0 } };
 	size_t first = 0, after;
 
 	if (own.from == own.to || r->g->failed)
 		return;
-	if (span_room(r->g, s) < 0) {
+	if (columns_room(r->g, s) < 0) {
 		graph_fail(r->g);
 		return;
 	}
-	while (s->span[first].to <= own.from)
+	while (s->columns[first].to <= own.from)
 		first++;
-	for (after = first; after < s->spans && s->span[after].from < own.to; after++)
+	for (after = first; after < s->n_columns && s->columns[after].from < own.to; after++)
 		;
-	old[0] = s->span[first];
-	old[1] = s->span[after - 1];
+	old[0] = s->columns[first];
+	old[1] = s->columns[after - 1];
 	old[0].to = own.from;
 	old[1].from = own.to;
 	/* replaced by what is left of the first one, the op's own, and what is left of the last one */
-	memmove(s->span + first + (old[0].from < old[0].to) + 1 + (old[1].from < old[1].to), s->span + after,
-		(s->spans - after) * sizeof *s->span);
-	s->spans += (size_t)(old[0].from < old[0].to) + 1 + (size_t)(old[1].from < old[1].to) - (after - first);
+	memmove(s->columns + first + (old[0].from < old[0].to) + 1 + (old[1].from < old[1].to), s->columns + after,
+		(s->n_columns - after) * sizeof *s->columns);
+	s->n_columns += (size_t)(old[0].from < old[0].to) + 1 + (size_t)(old[1].from < old[1].to) - (after - first);
 	if (old[0].from < old[0].to)
-		s->span[first++] = old[0];
-	s->span[first++] = own;
+		s->columns[first++] = old[0];
+	s->columns[first++] = own;
 	if (old[1].from < old[1].to)
-		s->span[first] = old[1];
+		s->columns[first] = old[1];
 }
 
 static void use_rows(struct uses *u, struct buffer *x, size_t n, enum use use)
@@ -247,7 +247,7 @@ static void use_rows(struct uses *u, struct buffer *x, size_t n, enum use use)
 		refuse(r, "changes rows that have been packed", v, NULL);
 		return;
 	}
-	write_columns(r, v->in, (struct span){ v->column, v->column + n, r->op, use == USE_SPOIL });
+	write_columns(r, v->in, (struct columns){ v->column, v->column + n, r->op, use == USE_SPOIL });
 	if (use != USE_SPOIL)
 		v->since = r->op;
 }

@@ -20,7 +20,7 @@
 enum { GRAPH_NO_OP = -1, GRAPH_END = INT_MAX };       /* no op; a reader after the last op */
 
 /* Adjacent columns of a storage that the same op made. */
-struct span {
+struct columns {
 	size_t from, to;
 	int made;                       /* the op that made them; GRAPH_NO_OP: none has */
 	int spoilt;                     /* by that op */
@@ -35,8 +35,8 @@ struct life {
 struct storage {
 	size_t width;                   /* floats of a row */
 	size_t times;                   /* rows for each row of the batch: 1, or the experts of a row */
-	struct span *span;              /* [spans]: all columns, ascending */
-	size_t spans, room;
+	struct columns *columns;        /* [n_columns]: all of them, ascending */
+	size_t n_columns, room;
 	const char *stays;              /* why the values cannot pass to another plan; NULL: they can */
 	struct life life;
 	size_t offset;                  /* bytes, in the memory of all values */
