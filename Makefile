@@ -98,13 +98,13 @@ SAMPLE = main options settings session generation pick canvas pieces after budge
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page
 EMBED = main settings items prefix embeddings scale output pipeline
-NEAR = main settings vectors npy labels queries embedder search nearest inner rerank results
+NEAR = main settings vectors npy labels queries child search nearest inner rerank results
 SCORE = main settings figures tokens perplexity against question items choices scorer progress
 BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main find keep list segment_text
 FEED = feed_opts loop loop_in loop_back loop_start live release cache queue draft guessing replay result
-GEN = run generate signals options arguments hosts pipeline report messages convert console show reply list parser \
+GEN = run generate signals options arguments hosts pipeline report messages convert console show alone list parser \
 	calls display commands layout spans conversation record verify $(REQUESTS:%=requests/%) $(FEED)
 REQUESTS = requests inbox job learned fields opts kept prompts choice logprobs answers answered
 SERVE = http reply failure members sampling keys engine service exchange turn openai texts embeddings rerank \

@@ -23,7 +23,7 @@
 #include "display.h"
 #include "layout.h"
 #include "pipeline.h"
-#include "reply.h"
+#include "alone.h"
 #include "report.h"
 
 enum { OPTION_MAX = 1 << 16 };          /* bytes of a text that is passed as an option */
@@ -278,8 +278,8 @@ static int respond(struct conversation *v, const char *line, size_t n, struct wh
 	if (failed >= 0 && v->q->shown)
 		failed = display_finish(v, w);
 	if (failed >= 0 && v->q->answer)
-		failed = reply_written(w);
-	if (failed < 0 && l->gone && !(v->q->answer && reply_written(w)))
+		failed = alone_written(w);
+	if (failed < 0 && l->gone && !(v->q->answer && alone_written(w)))
 		why(w, "%s ended before the conversation did", l->gone & LOOP_COPY ? "detok" : "sample");
 	if (failed >= 0 && !calls)
 		failed = save(v, w);
@@ -453,7 +453,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	    ? command_completions : NULL, w)))
 		status = take_turns(&v, w);
 	console_close();
-	reply_close();
+	alone_close();
 	bytes_free(&v.again);
 	bytes_free(&v.think_open);
 	bytes_free(&v.think_close);

@@ -7,7 +7,7 @@
 
 #include "lib/base/io.h"
 #include "pipeline.h"
-#include "reply.h"
+#include "alone.h"
 #include "show.h"
 
 /* What prints an answer. */
@@ -15,7 +15,7 @@ static const struct printer {
 	void (*begin)(const struct parser *p);
 	void (*text)(const char *s, size_t n);
 	void (*end)(void);
-} on_terminal = { show_begin, show_text, show_end }, alone = { reply_begin, reply_text, reply_end };
+} on_terminal = { show_begin, show_text, show_end }, alone = { alone_begin, alone_text, alone_end };
 
 static struct {
 	const struct printer *printer;
@@ -38,7 +38,7 @@ static void show_more(struct loop *l)
 	if (!display.begun++)
 		display.printer->begin(&display.v->parser);
 	display.printer->text(text, (size_t)n);
-	if (display.v->q->answer && reply_written(&lost))
+	if (display.v->q->answer && alone_written(&lost))
 		l->gone |= LOOP_COPY;
 }
 
@@ -48,7 +48,7 @@ void display_open_reply(const struct request *q)
 	int terminal = isatty(STDERR_FILENO), thoughts = q->think > 0 || (!q->think && terminal);
 	int shown = q->yes && (thoughts || terminal);
 
-	reply_open(thoughts, !q->tool_command ? STDOUT_FILENO : shown ? STDERR_FILENO : -1, q->listed);
+	alone_open(thoughts, !q->tool_command ? STDOUT_FILENO : shown ? STDERR_FILENO : -1, q->listed);
 }
 
 int display_start(struct conversation *v, struct why *w)

@@ -8,7 +8,7 @@
 #include "convert.h"
 #include "display.h"
 #include "parser.h"
-#include "reply.h"
+#include "alone.h"
 
 static struct {
 	struct parser parser;
@@ -24,10 +24,10 @@ static int show_line(struct why *w)
 
 	if (status <= 0)
 		return status;
-	reply_begin(&list.parser);
-	reply_text(line, quote_undo(line, n, line));
-	reply_end();
-	return reply_written(w) ? -1 : 1;
+	alone_begin(&list.parser);
+	alone_text(line, quote_undo(line, n, line));
+	alone_end();
+	return alone_written(w) ? -1 : 1;
 }
 
 /* loop->show() */
@@ -72,9 +72,9 @@ int list_finish(struct loop *l, struct why *w)
 	l->copy = -1;
 	while (status > 0 && !l->gone)
 		status = show_line(w);
-	status = reply_written(w) ? -1 : status;
+	status = alone_written(w) ? -1 : status;
 	lines_close(&list.lines);
-	reply_close();
+	alone_close();
 	parser_close(&list.parser);
 	return status < 0 ? -1 : 0;
 }

@@ -5,7 +5,7 @@
 #include "lib/base/guard.h"
 #include "lib/base/lines.h"
 #include "lib/base/size.h"
-#include "embedder.h"
+#include "child.h"
 #include "queries.h"
 #include "rerank.h"
 #include "results.h"
@@ -23,7 +23,7 @@ static struct settings set;
 static struct vectors vectors;
 static struct search search = { .vectors = &vectors };
 static struct results results;
-static struct embedder ranker;
+static struct child ranker;
 
 static void must(int failed)
 {
@@ -66,19 +66,19 @@ static void answer(const struct queries *q)
 /* The only query: its text, embedded. */
 static void answer_text(struct queries *q)
 {
-	struct embedder embedder = { .stage = set.embed };
+	struct child child = { .stage = set.embed };
 	const size_t length = strlen(set.query);
 	const struct json *line = NULL;
 	const char *error;
 	int failed;
 
-	failed = embedder_add(&embedder, 1, (const char *[]){ "text" }, &set.query, &length, &w)
-		|| embedder_start(&embedder, &w) || !(line = embedder_next(&embedder, &w));
+	failed = child_add(&child, 1, (const char *[]){ "text" }, &set.query, &length, &w)
+		|| child_start(&child, &w) || !(line = child_next(&child, &w));
 	if (!failed && (error = json_get_string(line, "error")))
 		failed = why(&w, "--query: %s", error);
 	else if (!failed && queries_add(q, line, set.query, length, &w))
 		failed = why_in(&w, "--query");
-	embedder_end(&embedder, &w);
+	child_end(&child, &w);
 	must(failed);
 	answer(q);
 }

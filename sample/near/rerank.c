@@ -4,7 +4,7 @@
 enum { LABEL_ARENA = 1 << 30 };
 
 /* Adds the pair of a query and the text of a row. */
-static int add_pair(struct embedder *e, const struct query *query, size_t row, const struct labels *labels,
+static int add_pair(struct child *e, const struct query *query, size_t row, const struct labels *labels,
 	struct why *w)
 {
 	static const char *const keys[] = { "query", "document" };
@@ -15,13 +15,13 @@ static int add_pair(struct embedder *e, const struct query *query, size_t row, c
 	if (!failed && !label.text)
 		failed = why(w, "--rerank: vector %zu has no text", row);
 	if (!failed)
-		failed = embedder_add(e, 2, keys, (const char *[]){ query->text, label.text },
+		failed = child_add(e, 2, keys, (const char *[]){ query->text, label.text },
 			(size_t[]){ query->n, label.n }, w);
 	arena_free(&arena);
 	return failed;
 }
 
-static int add_pairs(struct embedder *e, const struct query *query, const struct nearest *found, size_t n,
+static int add_pairs(struct child *e, const struct query *query, const struct nearest *found, size_t n,
 	const struct labels *labels, struct why *w)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -35,9 +35,9 @@ static int add_pairs(struct embedder *e, const struct query *query, const struct
 }
 
 /* Of several labels, the first counts. */
-static int read_score(struct embedder *e, struct hit *hit, struct why *w)
+static int read_score(struct child *e, struct hit *hit, struct why *w)
 {
-	const struct json *line = embedder_next(e, w), *score, *scores;
+	const struct json *line = child_next(e, w), *score, *scores;
 	const char *error;
 
 	if (!line)
@@ -52,7 +52,7 @@ static int read_score(struct embedder *e, struct hit *hit, struct why *w)
 }
 
 /* The best `most` hits by new scores. */
-static int rank(struct embedder *e, struct nearest *found, size_t most, struct why *w)
+static int rank(struct child *e, struct nearest *found, size_t most, struct why *w)
 {
 	struct nearest best;
 
@@ -71,15 +71,15 @@ static int rank(struct embedder *e, struct nearest *found, size_t most, struct w
 	return 0;
 }
 
-int rerank(struct embedder *e, const struct query *query, struct nearest *found, size_t n, size_t most,
+int rerank(struct child *e, const struct query *query, struct nearest *found, size_t n, size_t most,
 	const struct labels *labels, struct why *w)
 {
 	int failed = add_pairs(e, query, found, n, labels, w);
 
 	if (!failed && e->input.n)
-		failed = embedder_start(e, w);
+		failed = child_start(e, w);
 	for (size_t i = 0; i < n && !failed; i++)
 		failed = rank(e, &found[i], most, w);
-	embedder_end(e, w);
+	child_end(e, w);
 	return failed;
 }

@@ -13,7 +13,7 @@
 
 enum { CHUNK_BYTES = 1 << 19 };         /* that a thread takes at a time */
 
-struct job {
+struct task {
 	const struct search *search;
 	const struct inner *inner;
 	const double *query;            /* [n][stride], zeros after `cols` */
@@ -24,7 +24,7 @@ struct job {
 };
 
 struct worker {
-	struct job *job;
+	struct task *task;
 	struct nearest found[SEARCH_QUERIES];
 	size_t not_finite;
 	pthread_t thread;
@@ -38,20 +38,20 @@ static double cosine(double product, double length)
 /* Compares a row with all queries. */
 static void compare(struct worker *k, size_t row)
 {
-	const struct job *job = k->job;
-	const struct vectors *v = job->search->vectors;
+	const struct task *task = k->task;
+	const struct vectors *v = task->search->vectors;
 	const char *p = v->data + row * v->cols * sizeof(float);
-	double length = job->search->cosine ? sqrt(job->inner->square(p, v->cols)) : 0;
+	double length = task->search->cosine ? sqrt(task->inner->square(p, v->cols)) : 0;
 
-	for (size_t i = 0; i < job->n; i++) {
-		struct hit hit = { job->inner->product(p, job->query + i * job->stride, v->cols), row };
+	for (size_t i = 0; i < task->n; i++) {
+		struct hit hit = { task->inner->product(p, task->query + i * task->stride, v->cols), row };
 
 		if (!isfinite(hit.score)) {
 			k->not_finite++;
 			return;
 		}
-		if (job->search->cosine)
-			hit.score = cosine(hit.score, length * job->length[i]);
+		if (task->search->cosine)
+			hit.score = cosine(hit.score, length * task->length[i]);
 		nearest_add(&k->found[i], hit);
 	}
 }
@@ -59,11 +59,11 @@ static void compare(struct worker *k, size_t row)
 static void *work(void *context)
 {
 	struct worker *k = context;
-	struct job *job = k->job;
+	struct task *task = k->task;
 	size_t row, end;
 
-	while ((row = atomic_fetch_add(&job->next, job->chunk)) < job->search->vectors->rows)
-		for (end = size_min(row + job->chunk, job->search->vectors->rows); row < end; row++)
+	while ((row = atomic_fetch_add(&task->next, task->chunk)) < task->search->vectors->rows)
+		for (end = size_min(row + task->chunk, task->search->vectors->rows); row < end; row++)
 			compare(k, row);
 	return NULL;
 }
@@ -80,13 +80,13 @@ static void run(struct worker *worker, size_t n)
 		pthread_join(worker[--started].thread, NULL);
 }
 
-static int open_workers(struct worker *worker, size_t n, struct job *job, size_t most, struct why *w)
+static int open_workers(struct worker *worker, size_t n, struct task *task, size_t most, struct why *w)
 {
 	int failed = 0;
 
 	for (size_t k = 0; k < n; k++)
-		for (size_t i = 0; i < job->n && !failed; i++) {
-			worker[k].job = job;
+		for (size_t i = 0; i < task->n && !failed; i++) {
+			worker[k].task = task;
 			failed = nearest_open(&worker[k].found[i], most, w);
 		}
 	return failed;
@@ -110,16 +110,16 @@ int search_run(struct search *s, const float *const query[], size_t n, struct ne
 	const size_t cols = s->vectors->cols, stride = size_divide_up(cols, INNER_LANES) * INNER_LANES;
 	double *as_double = calloc(n * stride + 1, sizeof *as_double), length[SEARCH_QUERIES];
 	struct worker *worker = calloc(s->n_threads, sizeof *worker);
-	struct job job = { .search = s, .inner = inner_select(), .query = as_double, .length = length, .n = n,
+	struct task task = { .search = s, .inner = inner_select(), .query = as_double, .length = length, .n = n,
 		.stride = stride, .chunk = size_max(1, CHUNK_BYTES / size_max(1, cols * sizeof(float))) };
 	int failed = !as_double || !worker ? why(w, "out of memory") : 0;
 
 	for (size_t i = 0; i < n && !failed; i++) {
 		for (size_t k = 0; k < cols; k++)
 			as_double[i * stride + k] = (double)query[i][k];
-		length[i] = sqrt(job.inner->square((const char *)query[i], cols));
+		length[i] = sqrt(task.inner->square((const char *)query[i], cols));
 	}
-	if (!failed && !(failed = open_workers(worker, s->n_threads, &job, found[0].most, w))) {
+	if (!failed && !(failed = open_workers(worker, s->n_threads, &task, found[0].most, w))) {
 		run(worker, s->n_threads);
 		merge(s, worker, s->n_threads, found, n);
 	}

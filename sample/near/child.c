@@ -1,5 +1,5 @@
 /* The input is a file without a name, so neither process waits for the other. */
-#include "embedder.h"
+#include "child.h"
 
 #include <stdint.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 enum { LINE_ARENA = 1 << 30 };
 
-int embedder_add(struct embedder *e, size_t n, const char *const key[], const char *const value[],
+int child_add(struct child *e, size_t n, const char *const key[], const char *const value[],
 	const size_t length[], struct why *w)
 {
 	struct json_writer j;
@@ -24,7 +24,7 @@ int embedder_add(struct embedder *e, size_t n, const char *const key[], const ch
 	return j.failed || bytes_put(&e->input, "\n", 1) ? why(w, "out of memory") : 0;
 }
 
-int embedder_start(struct embedder *e, struct why *w)
+int child_start(struct child *e, struct why *w)
 {
 	int out[2], in = stage_file(w);
 
@@ -38,7 +38,7 @@ int embedder_start(struct embedder *e, struct why *w)
 	return stage_start(&e->stage, in, out[1], w);
 }
 
-const struct json *embedder_next(struct embedder *e, struct why *w)
+const struct json *child_next(struct child *e, struct why *w)
 {
 	const struct json *v;
 	char *line;
@@ -58,7 +58,7 @@ const struct json *embedder_next(struct embedder *e, struct why *w)
 	return v;
 }
 
-void embedder_end(struct embedder *e, struct why *w)
+void child_end(struct child *e, struct why *w)
 {
 	struct stage stage = e->stage;
 	struct why of_process;
@@ -69,5 +69,5 @@ void embedder_end(struct embedder *e, struct why *w)
 	stage.pid = 0;
 	arena_free(&e->arena);
 	bytes_free(&e->input);
-	*e = (struct embedder){ .stage = stage };
+	*e = (struct child){ .stage = stage };
 }

@@ -1,5 +1,5 @@
 /* Text is printed as it comes, except white space that may be the last. */
-#include "reply.h"
+#include "alone.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ static struct {
 	int thoughts, calls, lines;
 	int in_call;
 	int dim;                /* reasoning is dim on the terminal */
-} reply = {
+} alone = {
 	.content = { .fd = STDOUT_FILENO, .out.limit = 1 << 24, .space.limit = 1 << 24 },
 	.thought = { .fd = STDERR_FILENO, .out.limit = 1 << 24, .space.limit = 1 << 24 }
 };
@@ -43,8 +43,8 @@ static void flush(struct sink *k)
 {
 	struct why w;
 
-	if (k->out.n && io_write(k->fd, k->out.p, k->out.n, &w) && k == &reply.content)
-		reply.lost = w;
+	if (k->out.n && io_write(k->fd, k->out.p, k->out.n, &w) && k == &alone.content)
+		alone.lost = w;
 	k->out.n = 0;
 	k->out.failed = 0;
 }
@@ -62,7 +62,7 @@ static void print(struct sink *k, const char *s, size_t n)
 	static const char special[] = "\n\r\\", *const spelled[] = { "\\n", "\\r", "\\\\" };
 	const char *found;
 
-	if (!reply.lines || k != &reply.content) {
+	if (!alone.lines || k != &alone.content) {
 		show(k, s, n);
 		return;
 	}
@@ -80,7 +80,7 @@ static void put_byte(struct sink *k, char c)
 			bytes_put(&k->space, &c, 1);
 		return;
 	}
-	if (k == &reply.thought && !k->begun && reply.dim)
+	if (k == &alone.thought && !k->begun && alone.dim)
 		bytes_puts(&k->out, "\033[2m");
 	k->begun = 1;
 	if (k->space.n)
@@ -93,8 +93,8 @@ static void put_byte(struct sink *k, char c)
 static void end(struct sink *k)
 {
 	visible_end(&k->visible, put_visible, k);
-	if (k->begun || (reply.lines && k == &reply.content))
-		bytes_puts(&k->out, k == &reply.thought && reply.dim ? "\033[0m\n" : "\n");
+	if (k->begun || (alone.lines && k == &alone.content))
+		bytes_puts(&k->out, k == &alone.thought && alone.dim ? "\033[0m\n" : "\n");
 	k->begun = 0;
 	k->space.n = 0;
 	flush(k);
@@ -103,86 +103,86 @@ static void end(struct sink *k)
 /* Another part of the answer begins, for that sink, or none. */
 static void turn(struct sink *to, int in_call)
 {
-	if (reply.now == &reply.thought && to != &reply.thought)
-		end(&reply.thought);
+	if (alone.now == &alone.thought && to != &alone.thought)
+		end(&alone.thought);
 	/* calls are on lines of their own */
-	if (to && (in_call || reply.in_call)) {
+	if (to && (in_call || alone.in_call)) {
 		to->space.n = 0;
 		put_byte(to, '\n');
 	}
-	reply.now = to;
-	reply.in_call = in_call;
+	alone.now = to;
+	alone.in_call = in_call;
 }
 
 static void tell(void *context, enum answer_part part, struct span text)
 {
-	struct sink *to = part == ANSWER_CONTENT ? &reply.content : reply.thoughts ? &reply.thought : NULL;
+	struct sink *to = part == ANSWER_CONTENT ? &alone.content : alone.thoughts ? &alone.thought : NULL;
 
 	if (part == ANSWER_ID)
 		return;
-	if (part != ANSWER_ARGUMENTS && (to != reply.now || reply.in_call))
+	if (part != ANSWER_ARGUMENTS && (to != alone.now || alone.in_call))
 		turn(to, 0);
-	for (size_t i = 0; reply.now && i < text.n; i++)
-		put_byte(reply.now, text.s[i]);
+	for (size_t i = 0; alone.now && i < text.n; i++)
+		put_byte(alone.now, text.s[i]);
 }
 
 static void call(void *context, struct span name, struct span id)
 {
-	turn(reply.calls == STDOUT_FILENO ? &reply.content : reply.calls == STDERR_FILENO ? &reply.thought : NULL, 1);
-	for (size_t i = 0; reply.now && i < name.n; i++)
-		put_byte(reply.now, name.s[i]);
-	if (reply.now)
-		put_byte(reply.now, ' ');
+	turn(alone.calls == STDOUT_FILENO ? &alone.content : alone.calls == STDERR_FILENO ? &alone.thought : NULL, 1);
+	for (size_t i = 0; alone.now && i < name.n; i++)
+		put_byte(alone.now, name.s[i]);
+	if (alone.now)
+		put_byte(alone.now, ' ');
 }
 
-void reply_open(int thoughts, int calls, int lines)
+void alone_open(int thoughts, int calls, int lines)
 {
-	reply.lines = lines;
-	reply.thoughts = thoughts;
-	reply.calls = calls;
-	reply.content.terminal = isatty(STDOUT_FILENO);
-	reply.thought.terminal = isatty(STDERR_FILENO);
-	reply.dim = reply.thought.terminal && system_coloured(STDERR_FILENO);
+	alone.lines = lines;
+	alone.thoughts = thoughts;
+	alone.calls = calls;
+	alone.content.terminal = isatty(STDOUT_FILENO);
+	alone.thought.terminal = isatty(STDERR_FILENO);
+	alone.dim = alone.thought.terminal && system_coloured(STDERR_FILENO);
 }
 
-void reply_close(void)
+void alone_close(void)
 {
-	answer_close(reply.reader);
-	reply.reader = NULL;
-	bytes_free(&reply.content.out);
-	bytes_free(&reply.content.space);
-	bytes_free(&reply.thought.out);
-	bytes_free(&reply.thought.space);
+	answer_close(alone.reader);
+	alone.reader = NULL;
+	bytes_free(&alone.content.out);
+	bytes_free(&alone.content.space);
+	bytes_free(&alone.thought.out);
+	bytes_free(&alone.thought.space);
 }
 
-void reply_begin(const struct parser *p)
+void alone_begin(const struct parser *p)
 {
 	static const struct answer_sink sink = { tell, call, NULL };
 
-	reply.now = NULL;
-	reply.in_call = 0;
-	reply.reader = parser_begin(p, &sink, &reply.lost);
+	alone.now = NULL;
+	alone.in_call = 0;
+	alone.reader = parser_begin(p, &sink, &alone.lost);
 }
 
-void reply_text(const char *s, size_t n)
+void alone_text(const char *s, size_t n)
 {
-	if (reply.reader && answer_read(reply.reader, s, n))
-		why(&reply.lost, "out of memory");
-	flush(&reply.thought);
-	flush(&reply.content);
+	if (alone.reader && answer_read(alone.reader, s, n))
+		why(&alone.lost, "out of memory");
+	flush(&alone.thought);
+	flush(&alone.content);
 }
 
-void reply_end(void)
+void alone_end(void)
 {
-	if (reply.reader)
-		answer_end(reply.reader);
-	answer_close(reply.reader);
-	reply.reader = NULL;
-	end(&reply.thought);
-	end(&reply.content);
+	if (alone.reader)
+		answer_end(alone.reader);
+	answer_close(alone.reader);
+	alone.reader = NULL;
+	end(&alone.thought);
+	end(&alone.content);
 }
 
-int reply_written(struct why *w)
+int alone_written(struct why *w)
 {
-	return *reply.lost.text ? why(w, "%s", reply.lost.text) : 0;
+	return *alone.lost.text ? why(w, "%s", alone.lost.text) : 0;
 }

@@ -1,6 +1,6 @@
-/* embedder: embed as a child process: from a file of JSON lines, which are written first, to one line for each. */
-#ifndef EMBEDDER_H
-#define EMBEDDER_H
+/* child: embed as a child process: from a file of JSON lines, which are written first, to one line for each. */
+#ifndef CHILD_H
+#define CHILD_H
 
 #include <stddef.h>
 
@@ -11,7 +11,7 @@
 #include "lib/base/why.h"
 #include "lib/process/stages.h"
 
-struct embedder {
+struct child {
 	struct stage stage;             /* its command, by the caller */
 
 	/* private */
@@ -22,14 +22,14 @@ struct embedder {
 };
 
 /* Adds a line of input: an object with these members, strings: key[i] is value[i][length[i]]. */
-int embedder_add(struct embedder *e, size_t n, const char *const key[], const char *const value[],
+int child_add(struct child *e, size_t n, const char *const key[], const char *const value[],
 	const size_t length[], struct why *w);
 
-/* Starts it with what was added. Then embedder_next() returns the next line that it prints, which is valid until the
- * following call; NULL with a reason. embedder_end(), in any case, waits for the end of the process and frees
+/* Starts it with what was added. Then child_next() returns the next line that it prints, which is valid until the
+ * following call; NULL with a reason. child_end(), in any case, waits for the end of the process and frees
  * everything but the command; if a line was missing, the reason becomes that of the process. */
-int embedder_start(struct embedder *e, struct why *w);
-const struct json *embedder_next(struct embedder *e, struct why *w);
-void embedder_end(struct embedder *e, struct why *w);
+int child_start(struct child *e, struct why *w);
+const struct json *child_next(struct child *e, struct why *w);
+void child_end(struct child *e, struct why *w);
 
 #endif
