@@ -123,8 +123,8 @@ MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder mke
 HELPERS = mkmodel mkadapter reference stream weave answer engine draw dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = gen/main gen/ask lib/gguf/models lib/gguf/description tok/chat tok/chat_grammar tok/chat_parse fwd/main \
-	sample/schema detok/main detok/printer detok/stops detok/filter detok/texts $(PEEK:%=detok/%) gen/feed \
-	gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
+	sample/schema detok/main detok/printer detok/stops detok/filter detok/single detok/texts $(PEEK:%=detok/%) \
+	gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
 	tests/quantise_few tests/quantise_grid \
 	tests/sampler_reference tests/oracle tests/mkschema tests/validator tests/batches $(REFERENCE:%=tests/%) \
 	tests/sha256
@@ -189,7 +189,7 @@ $(BIN)/embed: $(EMBED:%=$(OBJ)/sample/embed/%.o) $(OBJ)/lib/gguf/description.o $
 $(BIN)/near: $(NEAR:%=$(OBJ)/sample/near/%.o) $(OBJ)/lib/gguf/models.o $(process_o) $(json_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(OBJ)/lib/vocab/unicode_table.o $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/stops.o $(OBJ)/detok/filter.o \
-	$(OBJ)/detok/texts.o $(tok_o) $(models_o) $(lib_o)
+	$(OBJ)/detok/single.o $(OBJ)/detok/texts.o $(tok_o) $(models_o) $(lib_o)
 $(BIN)/peek: $(PEEK:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(OBJ)/gen/main.o $(gen_o)
 $(BIN)/ask: $(OBJ)/gen/ask.o $(gen_o)

@@ -3,8 +3,6 @@
  * stop. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include "lib/stream/frame.h"
 #include "filter.h"
 #include "printer.h"
+#include "single.h"
 #include "stops.h"
 #include "texts.h"
 
@@ -59,94 +58,14 @@ static struct {
 	const char *suffix, *end;
 	int generated, turns, frames, lines, ordered, json, pieces;
 	int end_fd;             /* or -1 */
-	int stopped;            /* by a stop string: skipping the rest */
-	int open;               /* ids came since the last generation ended */
-	int own;                /* its sequence has options of its own */
 	size_t refused;         /* sequences whose options were refused */
-	uint32_t seq;           /* their sequence */
-	uint32_t next;          /* the position after the last sampled id, or FRAME_APPEND */
 	struct card card;       /* of our vocabulary */
-} detok = { .suffix = "", .end_fd = -1, .next = FRAME_APPEND };
+} detok = { .suffix = "", .end_fd = -1 };
 
 static void must(int failed)
 {
 	if (failed)
 		cli_die(&c, "%s", w.text);
-}
-
-/* For a frame to --end. */
-static void must_tell(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s: %s", detok.end, w.text);
-}
-
-/* Ends the text, because a stop string ended with the id before pos. */
-static void stop_here(struct printer *p, uint32_t pos, uint32_t seq)
-{
-	size_t n;
-	const char *s = stop_string(p->stop, p->found, &n);
-
-	detok.stopped = 1;
-	must(out_flush(&w));
-	must_tell(detok.end_fd >= 0 && frame_write_stop(detok.end_fd, s, n, pos, seq, &w));
-}
-
-/* For --pieces. */
-static void print_piece(struct printer *p, int32_t id, int sampled)
-{
-	size_t n;
-	const char *piece = printer_piece(p, id, sampled, &n);
-
-	out_print("%" PRId32 " ", id);
-	texts_line(piece, n);
-}
-
-static void print_ids(struct printer *p, struct frame_in *in, const struct frame *f)
-{
-	int sampled = (f->flags & FRAME_SAMPLED) != 0;
-	int32_t ids[256];
-	uint32_t i, k, n;
-
-	if (detok.open && f->seq != detok.seq)
-		cli_die(&c, "%s: frame %" PRIu64 ": sequence %" PRIu32 " before the end of sequence %" PRIu32
-			": --lines prints several", in->name, in->number, f->seq, detok.seq);
-	if (f->pos == 0)
-		printer_start(p);
-	detok.open = 1;
-	detok.seq = f->seq;
-	for (i = 0; i < f->rows && !detok.stopped; i += n) {
-		n = f->rows - i < 256 ? f->rows - i : 256;
-		must(frame_read(in, f, ids, n, &w));
-		for (k = 0; k < n && !detok.stopped; k++) {
-			if (card_check_id(ids[k], detok.card.n_vocab, &w))
-				must(frame_why(in, &w));
-			if (detok.pieces)
-				print_piece(p, ids[k], sampled);
-			else if (printer_id(p, ids[k], sampled))
-				stop_here(p, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k + 1, f->seq);
-		}
-	}
-	must(out_flush(&w));
-}
-
-/* The generation is over. */
-static void end_text(struct printer *p)
-{
-	printer_end(p);
-	out_shown_end();
-	out_text(detok.suffix);
-	must(out_flush(&w));
-	detok.stopped = detok.open = 0;
-	detok.next = FRAME_APPEND;
-}
-
-/* Handles sampled ids that do not continue the text: they begin another one. */
-static void follow(struct printer *p, const struct frame *f)
-{
-	if (detok.next != FRAME_APPEND && f->pos != FRAME_APPEND && f->pos != detok.next)
-		end_text(p);
-	detok.next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows;
 }
 
 static void check_card(struct frame_in *in, const struct frame *f)
@@ -156,68 +75,22 @@ static void check_card(struct frame_in *in, const struct frame *f)
 	must(card_read(in, f, &card, &w) || card_agree(&card, in->name, &detok.card, c.argv[0], &w));
 }
 
-/* The options of the sequence were refused, for the reason s[n]. */
-static void refuse(uint32_t seq, const char *s, size_t n)
-{
-	cli_warn(&c, "sequence %" PRIu32 ": %.*s", seq, (int)n, s);
-	detok.refused++;
-}
-
-static void take_options(struct printer *p, const struct printer *line, struct frame_in *in, const struct frame *f)
-{
-	struct why reason;
-	char *words = NULL;
-	size_t room = 0;
-
-	must(frame_read_all(in, f, &words, &room, &w));
-	detok.own = !stops_change(p, line, &c, words, f->rows, &reason);
-	if (!detok.own)
-		refuse(f->seq, reason.text, strlen(reason.text));
-	detok.stopped = !detok.own;
-	free(words);
-}
-
-/* Ends the text, and tells --end why. */
-static void take_end(struct printer *p, const struct printer *line, struct frame_in *in, const struct frame *f)
-{
-	char text[FRAME_STOP_MAX];
-	int told = detok.stopped;
-
-	end_text(p);
-	if (detok.own && f->seq)
-		must(stops_change(p, line, &c, "", 0, &w));
-	must(frame_read(in, f, text, f->rows, &w));
-	must_tell(!told && detok.end_fd >= 0 && frame_write(detok.end_fd, f, text, &w));
-	if (!told && f->flags == FRAME_END_REFUSED)
-		refuse(f->seq, text, f->rows);
-}
-
 static void print_all(const struct printer *line, struct frame_in *in)
 {
-	struct printer own, *p = &own;
+	struct single s = { .line = line, .c = &c, .generated = detok.generated, .pieces = detok.pieces,
+		.suffix = detok.suffix, .end_fd = detok.end_fd, .end = detok.end, .next = FRAME_APPEND };
+	struct why later;
 	struct frame f;
 	int got = 0;
 
-	must(printer_fork(p, line, &w));
-
-	while ((detok.turns || !detok.stopped) && (got = frame_next(in, &f, &w)) > 0) {
+	must(printer_fork(&s.printer, line, &w));
+	while ((detok.turns || !s.stopped) && (got = frame_next(in, &f, &w)) > 0)
 		if (f.kind == FRAME_CARD)
 			check_card(in, &f);
-		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)
-			follow(p, &f);
-		if (f.kind == FRAME_IDS && !detok.stopped && (f.flags & FRAME_SAMPLED || !detok.generated))
-			print_ids(p, in, &f);
-		if (f.kind == FRAME_OPTS)
-			take_options(p, line, in, &f);
-		if (f.kind == FRAME_END && f.seq != FRAME_NO_SEQ)
-			take_end(p, line, in, &f);
-	}
-	printer_end(p);
-	out_shown_end();
-	if (detok.open)
-		out_text(detok.suffix);
-	must(got < 0 || out_flush(&w));
-	printer_close(p);
+		else
+			must(single_frame(&s, in, &f, &w));
+	must(single_end(&s, got < 0 ? &later : &w) || got < 0);
+	detok.refused = s.refused;
 }
 
 static void print_lines(const struct printer *p, struct frame_in *in)
