@@ -100,11 +100,14 @@ static void pack(const struct kernels *t, struct acts *a, const float *x)
 				i * length, (i + 1) * length < a->k ? (i + 1) * length : a->k });
 }
 
+enum precision { NARROW, WIDE, FLOATS };        /* of the activations of quantised weights */
+
 /* y[n][rows], by one table, in row ranges as threads would take them. */
-static void product(const struct kernels *t, const struct matrix *w, const float *x, size_t n, int wide,
+static void product(const struct kernels *t, const struct matrix *w, const float *x, size_t n, enum precision precision,
                     int one_stream, float *y)
 {
-	struct acts a = { .kind = t->acts_kind(w->format, wide), .k = w->cols, .n = n };
+	struct acts a = { .kind = precision == FLOATS ? ACTS_F32 : t->acts_kind(w->format, precision == WIDE),
+		.k = w->cols, .n = n };
 	void *scratch = allocate(t->product_scratch(w->cols));
 
 	a.data = allocate(t->acts_bytes(a.kind, a.k, n));
@@ -130,10 +133,11 @@ static int same(const float *a, const float *b, size_t n)
 
 /* Against double precision: each activation may be off by half a step of its block, at most max/120 apart (or 1/32512
  * of it), and floats round. */
-static int close_to_exact(const struct matrix *w, const float *x, size_t n, int wide, const float *y)
+static int close_to_exact(const struct matrix *w, const float *x, size_t n, enum precision precision,
+                          const float *y)
 {
 	float *row = allocate(w->cols * sizeof *row);
-	double step = w->format->block == 1 ? 0 : wide ? 1 / 32512.0 : 1 / 120.0;
+	double step = w->format->block == 1 || precision == FLOATS ? 0 : precision == WIDE ? 1 / 32512.0 : 1 / 120.0;
 	int ok = 1;
 
 	for (size_t r = 0; r < w->rows; r++) {
@@ -156,7 +160,8 @@ static int close_to_exact(const struct matrix *w, const float *x, size_t n, int 
 	return ok;
 }
 
-static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, int wide, int hostile)
+static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, enum precision precision,
+                       int hostile)
 {
 	struct matrix w;
 	float *x, *want, *got;
@@ -179,24 +184,24 @@ static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, 
 	memset(x, 0, 32 * sizeof *x);
 	if (hostile && n > 1)
 		x[k] = INFINITY, x[2 * k - 1] = NAN;
-	product(kernels_each(0), &w, x, n, wide, 0, want);
+	product(kernels_each(0), &w, x, n, precision, 0, want);
 	if (!hostile)
-		holds(close_to_exact(&w, x, n, wide, want), "far from double precision", "scalar", w.format->name, k,
-			rows, n);
+		holds(close_to_exact(&w, x, n, precision, want), "far from double precision", "scalar",
+			w.format->name, k, rows, n);
 	for (size_t i = 1; (t = kernels_each(i)); i++) {
 		memset(got, 0xff, n * rows * sizeof *got);
-		product(t, &w, x, n, wide, 0, got);
+		product(t, &w, x, n, precision, 0, got);
 		holds(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar",
 			t->name, w.format->name, k, rows, n);
 	}
 	for (size_t i = 1; (t = kernels_each(i)) && n == 1; i++) {
 		memset(got, 0xff, rows * sizeof *got);
-		product(t, &w, x, n, wide, 1, got);
+		product(t, &w, x, n, precision, 1, got);
 		holds(same(want, got, rows), "one stream differs from scalar", t->name, w.format->name, k, rows, n);
 	}
 	for (size_t i = 0; (t = kernels_each(i)) && n > 1 && n < 500; i++) {
 		for (size_t c = 0; c < n; c++)
-			product(t, &w, x + c * k, 1, wide, 1, got + c * rows);
+			product(t, &w, x + c * k, 1, precision, 1, got + c * rows);
 		holds(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k,
 			rows, n);
 	}
@@ -281,21 +286,20 @@ static void test_format(const struct format *f)
 
 			if (ks[i] * ns[j] > 20000)      /* enough of it below, and the scalar table takes its time */
 				continue;
-			test_shape(f, ks[i], rows, ns[j], 0, 0);
-			if (f->block > 1)
-				test_shape(f, ks[i], rows, ns[j], 1, 0);
+			for (enum precision p = NARROW; p <= (f->block > 1 ? FLOATS : NARROW); p++)
+				test_shape(f, ks[i], rows, ns[j], p, 0);
 		}
-		for (size_t j = 0; j < 5; j++) {
-			test_shape(f, ks[i], 50, ns[j], 0, 1);
-			test_shape(f, ks[i], 50, ns[j], 1, 1);
-		}
+		for (size_t j = 0; j < 5; j++)
+			for (enum precision p = NARROW; p <= FLOATS; p++)
+				test_shape(f, ks[i], 50, ns[j], p, 1);
 	}
 	/* rows that a prompt's kernels split into 2 and more parts */
-	test_shape(f, 9472, 9, 7, 0, 0);
-	test_shape(f, 16640, 5, 14, 1, 0);
+	test_shape(f, 9472, 9, 7, NARROW, 0);
+	test_shape(f, 16640, 5, 14, WIDE, 0);
+	test_shape(f, 9472, 9, 100, FLOATS, 0);
 	for (size_t k = 1; k < 50 && f->block == 1; k += 3) {
-		test_shape(f, k, 35, 1, 0, 0);
-		test_shape(f, k, 35, 6, 0, 0);
+		test_shape(f, k, 35, 1, NARROW, 0);
+		test_shape(f, k, 35, 6, NARROW, 0);
 	}
 }
 
@@ -310,7 +314,7 @@ int main(void)
 		test_room(t);
 	for (size_t i = 0; (f = format_each(i)); i++)
 		test_format(f);
-	test_shape(format_of(FORMAT_F16), 9472, 3, 530, 0, 0);
-	test_shape(format_of(FORMAT_Q8_0), 16640, 2, 530, 0, 0);
+	test_shape(format_of(FORMAT_F16), 9472, 3, 530, NARROW, 0);
+	test_shape(format_of(FORMAT_Q8_0), 16640, 2, 530, NARROW, 0);
 	return check_end("product");
 }

@@ -375,7 +375,7 @@ int build_products(struct builder *b, const char *name, const struct op_product 
 		return number;
 	op->weights = n_matrices(o) > 1 ? all_matrices(b, o) : ((const struct op_product *)op->bound)->w;
 	op->n_weights = op->weights ? o->n : 0;
-	op->scratch = product_scratch(b->plan->setup.kernels, o);
+	op->scratch = b->plan->setup.kernels->product_scratch(o->x->k);
 	if (!o->routing)
 		build_output(b, number, 0, "", o->y[0].value, adjacent(o));
 	build_lora(b, o);

@@ -8,8 +8,11 @@
  *
  * Float weights (F32, F16, BF16) are widened to float exactly; activations stay float; the sum is over the elements.
  *
- * Quantised weights. A row of activations is split into blocks of 32, each int8 with a float scale dx: the best of
- * eight candidate scales max|x| / (127 - i) by squared error, then fitted again to its integers
+ * So are quantised weights where the activations are floats, as those of embedders are: a weight is code · scale, plus
+ * the minimum, rounded twice; then the sum is over the elements.
+ *
+ * Quantised weights otherwise. A row of activations is split into blocks of 32, each int8 with a float scale dx:
+ * the best of eight candidate scales max|x| / (127 - i) by squared error, then fitted again to its integers
  * (spec/scalar_product.c). A block of 32 weights has one scale dw, or two, one for each half; a block may have a
  * minimum beside each scale. dw, the product of a super-block's scale and a sub-scale, is exact. isum is the exact
  * integer dot product of the elements that share a scale, xsum the sum of their activations:
@@ -72,7 +75,7 @@ enum { KERNELS_ROWS = 32 };     /* row ranges begin at multiples of this */
 /* y[c·stride + r] = W[r] · x[c] for rows r in [r0, r1) and all columns c of x. */
 struct product_job {
 	const struct matrix *w;
-	const struct acts *x;   /* of the kind that acts_kind() gives for W's format */
+	const struct acts *x;   /* of the kind that acts_kind() gives for W's format, or ACTS_F32 */
 	size_t r0, r1;          /* r0 is a multiple of KERNELS_ROWS */
 	float *y;
 	size_t stride;          /* floats from one column of y to the next */

@@ -92,7 +92,6 @@ struct op_lora {
 
 /* Scratch bytes of each thread. */
 size_t lora_scratch(const struct op_lora *o, const struct kernels *k, size_t batch);
-size_t product_scratch(const struct kernels *k, const struct op_product *o);
 
 /* Attention takes four ops. prepare: norms and rotates q and k. store: writes K and V to the segment. attend: computes
  * the heads' results. join: combines partial results, if threads shared the blocks of one context. */

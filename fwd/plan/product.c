@@ -40,48 +40,6 @@ static size_t items(const struct op *op, const struct step *s)
 	return n;
 }
 
-static int widens(const struct matrix *w, enum acts_kind kind)
-{
-	return kind == ACTS_F32 && w->format->read;
-}
-
-static size_t aligned(size_t bytes)
-{
-	return size_divide_up(bytes, 64) * 64;
-}
-
-size_t product_scratch(const struct kernels *k, const struct op_product *o)
-{
-	size_t bytes = k->product_scratch(o->x->k);
-
-	for (size_t i = 0; i < o->n; i++)
-		if (widens(&o->w[i], o->kind[i]))
-			return aligned(bytes) + KERNELS_ROWS * o->x->k * sizeof(float);
-	return bytes;
-}
-
-/* The job with its weights widened to floats, some rows at a time. */
-static void widen(const struct step *s, struct product_job job)
-{
-	const struct matrix *w = job.w;
-	float *rows = (float *)((unsigned char *)job.scratch + aligned(s->k->product_scratch(w->cols)));
-	const struct matrix wide = { .format = format_of(FORMAT_F32), .data = rows, .rows = KERNELS_ROWS,
-		.cols = w->cols, .row_bytes = w->cols * sizeof *rows };
-	size_t end = job.r1, n;
-
-	job.w = &wide;
-	for (size_t row = job.r0; row < end; row += n) {
-		n = size_min(end - row, KERNELS_ROWS);
-		for (size_t i = 0; i < n; i++)
-			format_dequantise(w->format, (const unsigned char *)w->data + (row + i) * w->row_bytes,
-				rows + i * w->cols, w->cols);
-		job.r0 = 0;
-		job.r1 = n;
-		s->k->product(&job);
-		job.y += n;
-	}
-}
-
 static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_product *o = op->bound;
@@ -111,13 +69,7 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	job.r1 = size_min(job.r0 + each, w.rows);
 	job.y = o->y[i].at ? buffer_row(&o->y[i], row) + e * o->step : s->logits;
 	job.stride = o->y[i].at ? o->y[i].stride : w.rows;
-	if (widens(&w, o->kind[i])) {
-		job.y += job.r0;
-		widen(s, job);
-		job.y -= job.r0;
-	} else {
-		s->k->product(&job);
-	}
+	s->k->product(&job);
 	for (size_t c = 0; (scale || bias) && c < job.x->n; c++) {
 		y = job.y + c * job.stride + job.r0;
 		if (scale)

@@ -28,7 +28,7 @@ enum {
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
 	TILE_COLUMNS_2 = 4,     /* two scales a block need a third kind of sums */
 	FLOAT_COLUMNS = 12,
-	FLOAT_FEW = 64,         /* against a panel: F16, 16 columns 1.5 times as fast, 64 1.05; BF16, 64 equal */
+	FLOAT_FEW = 32,         /* against a panel: F16, 16 columns 1.5 times as fast (Zen 4), 32 equal (Intel) */
 	FLOAT_ROWS = 4, FLOAT_SIDE = 6,
 	PEAK_COLUMNS = 6,
 	ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4

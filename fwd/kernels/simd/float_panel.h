@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "floats.h"
-#include "tiles.h"
+#include "panel.h"
+#include "widen.h"
 
 /* FLOAT_GAP floats of padding follow each residue, so that the residues, to which filling writes alternately, do not
  * share sets of the cache. */
@@ -63,6 +64,28 @@ INLINE void fill_floats(float_reader *read, size_t size, struct panel *p, const 
 			row[i] = (const uint8_t *)w->data + (r + rows + i < r1 ? r + rows + i : r1 - 1) * w->row_bytes;
 		fill_float_rows(read, size, (float *)p->data + rows, p->first, row, w->cols);
 	}
+}
+
+/* Quantised weights: sixteen rows of a span at a time, widened. */
+static void fill_widened(struct panel *p, const struct matrix *w, size_t r, size_t r1)
+{
+	size_t bytes = span_types[w->format->id].bytes, blocks = w->cols / 32, step;
+	float wide[16][SPAN];
+	span_copies copy;
+
+	for (size_t rows = 0; rows < KERNELS_ROWS; rows += 16)
+		for (size_t g = 0; g * SPAN_BLOCKS < blocks; g++) {
+			const uint8_t *span = span_of_rows(w, r + rows, r1, g, copy, &step), *row[16];
+			size_t some = size_min(blocks - g * SPAN_BLOCKS, SPAN_BLOCKS);
+
+			for (size_t i = 0; i < 16; i++) {
+				prefetch_span(span + i * step + bytes, bytes);
+				widen_span(w->format, span + i * step, some, wide[i]);
+				row[i] = (const uint8_t *)wide[i];
+			}
+			fill_float_rows(floats_f32, sizeof(float), (float *)p->data + g * SPAN / 16 * KERNELS_ROWS
+				+ rows, p->first, row, some * 32);
+		}
 }
 
 /* Prefetch distance in elements, as in tile_prefetch() (AVX-512: 0.93 of the peak for k = 2048 and 0.89 for 8192;

@@ -1,8 +1,12 @@
-/* float_rows: products of float weights with few columns. */
+/* float_rows: products of float weights, and of quantised ones with activations that stay floats, with few columns. */
+#include <string.h>
+
+#include "lib/base/size.h"
 #include "acts.h"
 #include "floats.h"
 #include "prefetch.h"
 #include "product.h"
+#include "widen.h"
 
 enum { FLOAT_NEAR = 2048 };     /* prefetch distance in each row, in bytes */
 
@@ -14,8 +18,10 @@ struct floats {
 
 /* Rows from r on and columns from c0 on, few enough that their sums stay in registers. Elements past the last
  * multiple of sixteen are read from a copy that is filled up with zeros. far: sets_ahead(), or 0 where the rows
- * are in the cache already. */
-INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows, size_t c0, int columns, size_t far)
+ * are in the cache already. next: what is
+ * prefetched meanwhile, a line for each sixteen elements; or NULL. */
+INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows, size_t c0, int columns, size_t far,
+	const uint8_t *next)
 {
 	size_t k = j.w->cols, whole = k / 16 * 16, padded = (k + 15) / 16 * 16;
 	const float *x = (const float *)j.x->data + c0 * padded;
@@ -38,6 +44,8 @@ INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows
 	for (size_t e = 0; e < whole; e += 16) {
 		int ahead = far && begins_line(f.size, e);
 
+		if (next)
+			__builtin_prefetch(next + e * 4, 0, 2);
 		UNROLL
 		for (int i = 0; i < rows; i++)
 			if (ahead)
@@ -63,24 +71,24 @@ INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows
 }
 
 /* FLOAT_ROWS rows from r on and all columns, three or more, split evenly into turns; the rows stay in the
- * first-level cache meanwhile. */
-INLINE void float_set(struct floats f, struct product_job j, size_t r)
+ * first-level cache meanwhile. far, next: as in float_rows(). */
+INLINE void float_set(struct floats f, struct product_job j, size_t r, size_t far, const uint8_t *next)
 {
-	size_t turns = (j.x->n + FLOAT_SIDE - 1) / FLOAT_SIDE, far = sets_ahead(FLOAT_ROWS * j.w->row_bytes), c = 0;
+	size_t turns = (j.x->n + FLOAT_SIDE - 1) / FLOAT_SIDE, c = 0;
 
-	for (size_t turn = 0; turn < turns; turn++, far = 0) {
+	for (size_t turn = 0; turn < turns; turn++, far = 0, next = NULL) {
 		size_t columns = j.x->n * (turn + 1) / turns - c;
 
 		if (FLOAT_SIDE > 2 && columns == 2)
-			float_rows(f, j, r, FLOAT_ROWS, c, 2, far);
+			float_rows(f, j, r, FLOAT_ROWS, c, 2, far, next);
 		else if (FLOAT_SIDE > 3 && columns == 3)
-			float_rows(f, j, r, FLOAT_ROWS, c, 3, far);
+			float_rows(f, j, r, FLOAT_ROWS, c, 3, far, next);
 		else if (FLOAT_SIDE > 4 && columns == 4)
-			float_rows(f, j, r, FLOAT_ROWS, c, 4, far);
+			float_rows(f, j, r, FLOAT_ROWS, c, 4, far, next);
 		else if (FLOAT_SIDE > 5 && columns == 5)
-			float_rows(f, j, r, FLOAT_ROWS, c, 5, far);
+			float_rows(f, j, r, FLOAT_ROWS, c, 5, far, next);
 		else
-			float_rows(f, j, r, FLOAT_ROWS, c, FLOAT_SIDE, far);
+			float_rows(f, j, r, FLOAT_ROWS, c, FLOAT_SIDE, far, next);
 		c += columns;
 	}
 }
@@ -92,39 +100,82 @@ INLINE void float_set(struct floats f, struct product_job j, size_t r)
  * AVX2 15, then 8.4). */
 enum { FLOAT_LONG = 6144, FLOAT_SHORT = 64 };
 
-INLINE void decode_floats(struct floats f, struct product_job j)
+/* next: as in float_rows(), where the rows are in the cache. */
+INLINE void decode_floats(struct floats f, struct product_job j, const uint8_t *next)
 {
-	size_t r = j.r0, far = sets_ahead(2 * j.w->row_bytes), far_1 = sets_ahead(j.w->row_bytes);
-	size_t far_all = sets_ahead(FLOAT_ROWS * j.w->row_bytes);
+	size_t r = j.r0, far = next ? 0 : sets_ahead(2 * j.w->row_bytes);
+	size_t far_1 = next ? 0 : sets_ahead(j.w->row_bytes);
+	size_t far_all = next ? 0 : sets_ahead(FLOAT_ROWS * j.w->row_bytes);
 
 	if (j.x->n > 2)
 		for (; r + FLOAT_ROWS <= j.r1; r += FLOAT_ROWS)
-			float_set(f, j, r);
+			float_set(f, j, r, far_all, next);
 	else if (j.x->n == 2)
 		for (; r + 2 <= j.r1; r += 2)
-			float_rows(f, j, r, 2, 0, 2, far);
+			float_rows(f, j, r, 2, 0, 2, far, next);
 	else if (j.w->cols <= FLOAT_SHORT)
 		for (; r + FLOAT_ROWS <= j.r1; r += FLOAT_ROWS)
-			float_rows(f, j, r, FLOAT_ROWS, 0, 1, far_all);
+			float_rows(f, j, r, FLOAT_ROWS, 0, 1, far_all, next);
 	else if (j.w->cols > FLOAT_LONG)
 		for (; r + 2 <= j.r1; r += 2)
-			float_rows(f, j, r, 2, 0, 1, far);
+			float_rows(f, j, r, 2, 0, 1, far, next);
 	for (; r < j.r1; r++)
 		for (size_t c = 0; c < j.x->n; c++)
-			float_rows(f, j, r, 1, c, 1, c ? 0 : far_1);
+			float_rows(f, j, r, 1, c, 1, c ? 0 : far_1, c ? NULL : next);
 }
 
 #define DECODE_FLOATS(id, NAME, name, bytes) \
 	static void decode_##name(const struct product_job *j) \
 	{ \
-		decode_floats((struct floats){ floats_##name, bytes }, *j); \
+		decode_floats((struct floats){ floats_##name, bytes }, *j, NULL); \
 	}
 FORMATS_FLOAT(DECODE_FLOATS)
+
+/* y[n][cols]: rows [r, r + n), which lie one behind the other, as one run of spans. The last span is copied where it
+ * passes the end of the matrix, as the mapping may end there, too. */
+static void widen_rows(const struct matrix *w, size_t r, size_t n, float *y)
+{
+	const struct format *f = w->format;
+	size_t bytes = span_types[f->id].bytes, blocks = n * (w->cols / 32);
+	const uint8_t *from = (const uint8_t *)w->data + r * w->row_bytes;
+	const uint8_t *end = (const uint8_t *)w->data + w->rows * w->row_bytes;
+	uint8_t copy[SPAN_BLOCKS * BLOCK_BYTES_MOST] = { 0 };
+
+	for (; blocks; from += bytes, y += SPAN) {
+		size_t some = blocks < SPAN_BLOCKS ? blocks : SPAN_BLOCKS;
+		int passes = (size_t)(end - from) < bytes;
+
+		widen_span(f, passes ? memcpy(copy, from, (size_t)(end - from)) : from, some, y);
+		blocks -= some;
+	}
+}
+
+/* Quantised weights, a few rows at a time: widened, they stay in the cache. The next rows are prefetched while these
+ * are multiplied (Intel, Q8_0, 8 columns: 0.89 of the time against prefetching them while rows are widened). */
+static void decode_widened(const struct product_job *j)
+{
+	size_t cols = j->w->cols, n;
+	const uint8_t *next = (const uint8_t *)j->w->data + j->r0 * j->w->row_bytes;
+	const struct matrix wide = { .format = format_of(FORMAT_F32), .data = j->scratch, .rows = FLOAT_ROWS,
+		.cols = cols, .row_bytes = cols * sizeof(float) };
+	struct product_job part = *j;
+
+	part.w = &wide;
+	part.r0 = 0;
+	for (size_t r = j->r0; r < j->r1; r += n) {
+		n = size_min(j->r1 - r, FLOAT_ROWS);
+		widen_rows(j->w, r, n, j->scratch);
+		part.r1 = n;
+		part.y = j->y + r;
+		next += n * j->w->row_bytes;
+		decode_floats((struct floats){ floats_f32, sizeof(float) }, part, next);
+	}
+}
 
 void product_floats(const struct product_job *j)
 {
 #define ENTRY(id, NAME, name, ...) [id] = decode_##name,
 	static void (*const floats[FORMAT_LIMIT])(const struct product_job *) = { FORMATS_FLOAT(ENTRY) };
 
-	floats[j->w->format->id](j);
+	(j->w->format->widen ? floats[j->w->format->id] : decode_widened)(j);
 }

@@ -53,8 +53,8 @@ void product_many(const struct product_job *j)
 	static panel_filler *const fill[FORMAT_LIMIT] = { FORMATS_FLOAT(ENTRY) };
 	const struct format *f = j->w->format;
 
-	if (f->widen)
-		multiply_floats(j, fill[f->id]);
+	if (j->x->kind == ACTS_F32)
+		multiply_floats(j, f->widen ? fill[f->id] : fill_widened);
 	else
 		multiply_codes(j);
 }

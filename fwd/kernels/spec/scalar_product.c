@@ -117,8 +117,14 @@ void scalar_acts_pack(struct acts *a, const float *x, size_t stride, struct acts
 
 /* ---- products ---- */
 
+/* A scale that is not below 2^100 is taken as NaN. */
+static float usable(float scale)
+{
+	return fabsf(scale) < 0x1p100f ? scale : NAN;
+}
+
 /* The product of 32 weights, from number `first` of a block on, and 32 activations, over dx: scales first, then
- * minima. A scale that is not below 2^100 is taken as NaN. */
+ * minima. */
 static float block_product(const struct format *f, const struct block_values *w, size_t first,
                            const struct acts_block *x)
 {
@@ -131,7 +137,7 @@ static float block_product(const struct format *f, const struct block_values *w,
 
 		for (size_t e = i; e < i + run; e++)
 			isum += w->code[first + e] * x->q[e];
-		t = fmaf(fabsf(scale) < 0x1p100f ? scale : NAN, (float)isum, t);
+		t = fmaf(usable(scale), (float)isum, t);
 	}
 	for (size_t i = 0; i < 32 && f->minima; i += run) {
 		int xsum = 0;
@@ -157,12 +163,31 @@ static float row_product_q(const struct format *f, const unsigned char *row, con
 	return scalar_tree(acc);
 }
 
+/* w[f->block]: a block as floats. */
+static void widen(const struct format *f, const unsigned char *block, float *w)
+{
+	size_t run = 32 / (size_t)f->scales;
+	struct block_values v;
+
+	f->read(block, &v);
+	for (size_t i = 0; i < f->block; i++) {
+		w[i] = usable(v.scale[i / run]) * (float)v.code[i];
+		if (f->minima)
+			w[i] += v.min[i / run];
+	}
+}
+
 static float row_product_f(const struct format *f, const unsigned char *row, const float *x, size_t k)
 {
-	float acc[16] = { 0 };
+	float acc[16] = { 0 }, w[FORMAT_BLOCK_MOST];
 
-	for (size_t i = 0; i < k; i++)
-		acc[i % 16] = fmaf(f->widen(row + i * f->bytes), x[i], acc[i % 16]);
+	for (size_t i = 0; i < k; i++) {
+		if (f->widen)
+			w[0] = f->widen(row + i * f->bytes);
+		else if (i % f->block == 0)
+			widen(f, row + i / f->block * f->bytes, w);
+		acc[i % 16] = fmaf(w[i % f->block], x[i], acc[i % 16]);
+	}
 	return scalar_tree(acc);
 }
 
