@@ -56,7 +56,7 @@ PROGRAMS = ask tok chat fwd sample score schema embed near detok peek feed best 
 BASE = why arena io out visible bytes slurp lines cli cli_help cli_rows cli_rules cli_words guard quote clock grow \
 	slots hash memo sort fmath half space similar llama_options $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
-JSON = json json_write
+JSON = json json_write members
 STREAM = frame card stop sequences
 GGUF = architecture gguf gguf_parse gguf_get gguf_set gguf_hash formats blocks grids
 VOCAB = align vocab read keys known pair special merge merges ranks words names prefixes pretok pretok_table unicode \
@@ -107,7 +107,7 @@ FEED = feed_opts loop loop_in loop_back loop_start live release cache queue draf
 GEN = run generate signals options arguments hosts pipeline report messages convert console show alone list parser \
 	calls display commands layout spans conversation record verify $(REQUESTS:%=requests/%) $(FEED)
 REQUESTS = requests inbox job learned fields opts kept prompts choice logprobs answers answered
-SERVE = http reply failure members sampling keys engine service exchange turn openai texts embeddings rerank \
+SERVE = http reply failure sampling keys engine service exchange turn openai texts embeddings rerank \
 	messages messages_input responses responses_input plain about routes connection
 SERVER = address server main
 TERM = width keyboard tty view recall typed edit

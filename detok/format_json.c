@@ -4,16 +4,8 @@
 #include <math.h>
 
 #include "lib/base/json.h"
+#include "lib/base/members.h"
 #include "lib/base/out.h"
-
-static void put_number(struct json_writer *to, const char *key, double x)
-{
-	json_name(to, key);
-	if (isfinite(x))
-		json_float(to, x);
-	else
-		json_raw(to, "null");
-}
 
 static void put_id(const struct view *v, struct json_writer *to, int32_t id)
 {
@@ -21,22 +13,19 @@ static void put_id(const struct view *v, struct json_writer *to, int32_t id)
 	size_t n;
 	const char *piece = view_piece(v, id, buffer, &n);
 
-	json_name(to, "id");
-	json_int(to, id);
+	member_int(to, "id", id);
 	if (!v->vocab)
 		return;
-	json_name(to, "text");
-	json_string(to, piece, n);
+	member_bytes(to, "text", piece, n);
 }
 
 static void put_best(const struct view *v, struct json_writer *to, const struct shown *s)
 {
-	json_name(to, "top");
-	json_open(to, '[');
+	member_open(to, "top", '[');
 	for (size_t i = 0; i < s->n_best; i++) {
 		json_open(to, '{');
 		put_id(v, to, s->best[i].id);
-		put_number(to, "p", s->best[i].p);
+		member_real(to, "p", s->best[i].p);
 		json_close(to, '}');
 	}
 	json_close(to, ']');
@@ -46,25 +35,20 @@ static void put_best(const struct view *v, struct json_writer *to, const struct 
 static void put_token(struct json_writer *to, const struct shown *s)
 {
 	if (s->at->id < 0) {
-		json_name(to, "id");
-		json_raw(to, "null");
-		json_name(to, "text");
-		json_raw(to, "null");
+		member_null(to, "id");
+		member_null(to, "text");
 		return;
 	}
-	json_name(to, "id");
-	json_int(to, s->at->id);
-	json_name(to, "text");
-	json_string(to, s->text, s->n);
+	member_int(to, "id", s->at->id);
+	member_bytes(to, "text", s->text, s->n);
 	if (!s->predicted)
 		return;
-	put_number(to, "bits", s->bits);
-	put_number(to, "logprob", (double)s->at->score[SCORE_LOGPROB]);
-	json_name(to, "rank");
+	member_real(to, "bits", s->bits);
+	member_real(to, "logprob", (double)s->at->score[SCORE_LOGPROB]);
 	if (s->at->score[SCORE_RANK] > 0)
-		json_int(to, (int64_t)s->at->score[SCORE_RANK]);
+		member_int(to, "rank", (int64_t)s->at->score[SCORE_RANK]);
 	else
-		json_raw(to, "null");
+		member_null(to, "rank");
 }
 
 /* A line for each piece of text; `text` is the whole of it, where `id` is the first of several tokens. */
@@ -73,10 +57,8 @@ static void show_json(struct view *v, const struct shown *s)
 	struct json_writer to = json_to_out();
 
 	json_open(&to, '{');
-	json_name(&to, "sequence");
-	json_int(&to, s->at->seq);
-	json_name(&to, "position");
-	json_int(&to, s->at->pos);
+	member_int(&to, "sequence", s->at->seq);
+	member_int(&to, "position", s->at->pos);
 	put_token(&to, s);
 	if (s->predicted)
 		put_best(v, &to, s);

@@ -7,6 +7,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/json.h"
+#include "lib/base/members.h"
 #include "lib/base/out.h"
 #include "stops.h"
 
@@ -89,25 +90,16 @@ static void print_json(const struct text *x)
 	struct json_writer j = json_to_out();
 
 	json_open(&j, '{');
-	json_name(&j, "seq");
-	json_int(&j, x->sequence.number);
-	json_name(&j, "text");
-	json_string(&j, x->bytes.n ? x->bytes.p : "", x->bytes.n);
-	json_name(&j, "count");
-	json_int(&j, (int64_t)x->count);
-	json_name(&j, "stop_reason");
-	if (reason)
-		json_string(&j, reason, strlen(reason));
-	else
-		json_raw(&j, "null");
-	json_name(&j, "stop");
+	member_int(&j, "seq", x->sequence.number);
+	member_bytes(&j, "text", x->bytes.p, x->bytes.n);
+	member_int(&j, "count", (int64_t)x->count);
+	member_text(&j, "stop_reason", reason);
 	if (x->by && x->reason == FRAME_END_STOP)
-		json_string(&j, x->by, x->n_by);
+		member_bytes(&j, "stop", x->by, x->n_by);
 	else
-		json_raw(&j, "null");
+		member_null(&j, "stop");
 	if (x->by && x->reason == FRAME_END_REFUSED) {
-		json_name(&j, "error");
-		json_string(&j, x->by, x->n_by);
+		member_bytes(&j, "error", x->by, x->n_by);
 	}
 	json_close(&j, '}');
 	out_char('\n');

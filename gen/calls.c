@@ -7,6 +7,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
+#include "lib/base/members.h"
 #include "lib/chat/answer/tools.h"
 #include "console.h"
 #include "convert.h"
@@ -114,12 +115,6 @@ static int check(struct conversation *v, const struct call *call, struct why *w)
 	return 0;
 }
 
-static void put_member(struct json_writer *json, const char *key, const char *s, size_t n)
-{
-	json_name(json, key);
-	json_string(json, n ? s : "", n);
-}
-
 /* Adds the result of a call to the messages. */
 static int add_result(struct conversation *v, const struct call *call, const struct bytes *result, struct why *w)
 {
@@ -130,10 +125,10 @@ static int add_result(struct conversation *v, const struct call *call, const str
 	while (text.n && text.p[text.n - 1] == '\n')
 		text.n--;
 	json_open(&json, '{');
-	put_member(&json, "role", "tool", 4);
-	put_member(&json, "tool_call_id", call->id.s, call->id.n);
-	put_member(&json, "name", call->name, strlen(call->name));
-	put_member(&json, "content", text.p, text.n);
+	member_text(&json, "role", "tool");
+	member_bytes(&json, "tool_call_id", call->id.s, call->id.n);
+	member_text(&json, "name", call->name);
+	member_bytes(&json, "content", text.p, text.n);
 	json_close(&json, '}');
 	if (!failed && bytes_put(&line, "\n", 1))
 		failed = why(w, "out of memory");

@@ -14,6 +14,7 @@
 #include "lib/base/grow.h"
 #include "lib/base/io.h"
 #include "lib/base/json.h"
+#include "lib/base/members.h"
 #include "lib/base/size.h"
 #include "lib/base/slurp.h"
 #include "lib/base/space.h"
@@ -32,19 +33,13 @@ static int note(struct messages *m, size_t at, int user, struct why *w)
 	return 0;
 }
 
-static void put_member(struct json_writer *json, const char *key, const char *text, size_t n)
-{
-	json_name(json, key);
-	json_string(json, n ? text : "", n);
-}
-
 static int put_message(struct bytes *out, const char *role, const char *text, size_t n)
 {
 	struct json_writer json = json_to_bytes(out);
 
 	json_open(&json, '{');
-	put_member(&json, "role", role, strlen(role));
-	put_member(&json, "content", text, n);
+	member_text(&json, "role", role);
+	member_bytes(&json, "content", text, n);
 	json_close(&json, '}');
 	return bytes_put(out, "\n", 1);
 }

@@ -9,6 +9,7 @@
 #include "fwd/fwd_opts.h"
 #include "lib/base/bytes.h"
 #include "lib/base/hex.h"
+#include "lib/base/members.h"
 #include "lib/base/slurp.h"
 #include "lib/sampler/opts.h"
 #include "lib/stream/arithmetic.h"
@@ -44,19 +45,9 @@ static int is_named(const char *name)
 
 /* ---- writing ---- */
 
-static void put_text(struct json_writer *to, const char *key, const char *s)
+static void put_word(struct json_writer *to, const char *s)
 {
-	if (key)
-		json_name(to, key);
 	json_string(to, s, strlen(s));
-}
-
-static void put_fingerprint(struct json_writer *to, const char *key, uint64_t v)
-{
-	char hex[17];
-
-	snprintf(hex, sizeof hex, "%016" PRIx64, v);
-	put_text(to, key, hex);
 }
 
 /* What gen itself sets of the options of sample, if it has a budget for reasoning. */
@@ -66,8 +57,8 @@ static void put_marks_of_thinking(struct json_writer *to, const struct stage *sa
 
 	for (size_t i = 1; i + 1 < sample->n && stage_option(sample, "--think-budget"); i++)
 		if (is_among(sample->argv[i], marks, 2)) {
-			put_text(to, NULL, sample->argv[i]);
-			put_text(to, NULL, sample->argv[++i]);
+			put_word(to, sample->argv[i]);
+			put_word(to, sample->argv[++i]);
 		}
 }
 
@@ -77,8 +68,7 @@ static void put_options(struct json_writer *to, const struct request *q, const s
 {
 	char word[96], number[16];
 
-	json_name(to, "options");
-	json_open(to, '[');
+	member_open(to, "options", '[');
 	for (size_t i = 0; i < q->n_given; i++) {
 		const struct cli_given *given = &q->given[i];
 
@@ -87,14 +77,14 @@ static void put_options(struct json_writer *to, const struct request *q, const s
 		    || (q->conversation && !strcmp(given->o->name, "special")))
 			continue;
 		snprintf(word, sizeof word, "--%s", given->o->name);
-		put_text(to, NULL, word);
+		put_word(to, word);
 		if (given->value)
-			put_text(to, NULL, given->value);
+			put_word(to, given->value);
 	}
 	put_marks_of_thinking(to, &q->stage[SAMPLE]);
 	snprintf(number, sizeof number, "%" PRId32, card->n_ctx);
-	put_text(to, NULL, "--ctx-size");
-	put_text(to, NULL, number);
+	put_word(to, "--ctx-size");
+	put_word(to, number);
 	json_close(to, ']');
 }
 
@@ -106,13 +96,10 @@ static int put_grammar(struct json_writer *to, const struct request *q, struct w
 	int failed = q->grammar_file
 		&& (stage_rewind(q->grammar_file, w) || slurp_fd(q->grammar_file, "temporary file", &text, w));
 
-	json_name(to, "grammar");
 	if (q->grammar_file)
-		json_string(to, text.n ? text.p : "", text.n);
-	else if (given)
-		json_string(to, given, strlen(given));
+		member_bytes(to, "grammar", text.p, text.n);
 	else
-		json_raw(to, "null");
+		member_text(to, "grammar", given);
 	bytes_free(&text);
 	return failed ? -1 : 0;
 }
@@ -147,23 +134,19 @@ int record_write(struct json_writer *to, const struct request *q, const struct c
 {
 	int failed;
 
-	json_name(to, "replay");
 	if (!is_whole(q, card, r)) {
-		json_raw(to, "null");
+		member_null(to, "replay");
 		return 0;
 	}
-	json_open(to, '{');
-	put_text(to, "model", q->model);
-	put_fingerprint(to, "fingerprint", card->model);
-	put_fingerprint(to, "vocabulary", card->vocab);
-	json_name(to, "n_vocab");
-	json_int(to, card->n_vocab);
-	json_name(to, "arithmetic");
-	json_int(to, ARITHMETIC);
+	member_open(to, "replay", '{');
+	member_text(to, "model", q->model);
+	member_hash(to, "fingerprint", card->model);
+	member_hash(to, "vocabulary", card->vocab);
+	member_int(to, "n_vocab", card->n_vocab);
+	member_int(to, "arithmetic", ARITHMETIC);
 	put_options(to, q, card);
 	failed = put_grammar(to, q, w);
-	json_name(to, "marks");
-	json_raw(to, q->conversation ? "true" : "false");
+	member_flag(to, "marks", q->conversation);
 	json_close(to, '}');
 	return failed;
 }

@@ -10,6 +10,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/json.h"
+#include "lib/base/members.h"
 #include "lib/base/out.h"
 #include "lib/base/system.h"
 #include "draft.h"
@@ -132,54 +133,18 @@ void report(const struct request *q, const struct loop *l, const struct result *
 
 /* ---- for programs ---- */
 
-static void put_real(struct json_writer *w, const char *key, double d)
-{
-	if (key)
-		json_name(w, key);
-	if (isfinite(d))
-		json_float(w, d);
-	else
-		json_raw(w, "null");
-}
-
-static void put_integer(struct json_writer *w, const char *key, int64_t i)
-{
-	json_name(w, key);
-	json_int(w, i);
-}
-
-/* s[n], or null if s is NULL. */
-static void put_string(struct json_writer *w, const char *key, const char *s, size_t n)
-{
-	json_name(w, key);
-	if (s)
-		json_string(w, s, n);
-	else
-		json_raw(w, "null");
-}
-
-static void put_ids(struct json_writer *w, const char *key, const struct ids *ids)
-{
-	json_name(w, key);
-	json_open(w, '[');
-	for (size_t i = 0; i < ids->n; i++)
-		json_int(w, ids->id[i]);
-	json_close(w, ']');
-}
-
 /* For each position, an array of the most likely ids. */
 static void put_likely(struct json_writer *w, const struct result *r)
 {
-	json_name(w, "top");
-	json_open(w, '[');
+	member_open(w, "top", '[');
 	for (size_t i = 0; i < r->ids.n; i++) {
 		json_open(w, '[');
 		for (size_t k = 0; k < r->each[i].n_likely; k++) {
 			const float *pair = r->likely[r->each[i].likely + k];
 
 			json_open(w, '{');
-			put_integer(w, "id", (int64_t)pair[0]);
-			put_real(w, "logprob", (double)pair[1]);
+			member_int(w, "id", (int64_t)pair[0]);
+			member_real(w, "logprob", (double)pair[1]);
 			json_close(w, '}');
 		}
 		json_close(w, ']');
@@ -195,31 +160,32 @@ int report_json(const struct request *q, const struct card *card, const struct r
 	struct times t = times(r);
 
 	json_open(&to, '{');
-	put_ids(&to, "prompt", &r->prompt);
-	put_ids(&to, "ids", &r->ids);
-	put_string(&to, "text", text->n ? text->p : "", text->n);
-	json_name(&to, "logprobs");
-	json_open(&to, '[');
+	member_ints(&to, "prompt", r->prompt.id, r->prompt.n);
+	member_ints(&to, "ids", r->ids.id, r->ids.n);
+	member_bytes(&to, "text", text->p, text->n);
+	member_open(&to, "logprobs", '[');
 	for (size_t i = 0; i < r->ids.n; i++)
-		put_real(&to, NULL, (double)r->each[i].logprob);
+		json_real(&to, (double)r->each[i].logprob);
 	json_close(&to, ']');
 	if (q->likely)
 		put_likely(&to, r);
-	put_real(&to, "logprob", result_sum(r));
-	put_integer(&to, "count", (int64_t)r->ids.n);
-	put_string(&to, "stop_reason", reason, reason ? strlen(reason) : 0);
-	put_string(&to, "stop", r->stop, r->n_stop);
-	put_integer(&to, "seed", q->seed);
-	json_name(&to, "seconds");
-	json_open(&to, '{');
-	put_real(&to, "first", t.first);
-	put_real(&to, "min", t.min);
-	put_real(&to, "mean", t.mean);
-	put_real(&to, "max", t.max);
-	put_real(&to, "ids_per_second", t.rate);
+	member_real(&to, "logprob", result_sum(r));
+	member_int(&to, "count", (int64_t)r->ids.n);
+	member_text(&to, "stop_reason", reason);
+	if (r->stop)
+		member_bytes(&to, "stop", r->stop, r->n_stop);
+	else
+		member_null(&to, "stop");
+	member_int(&to, "seed", q->seed);
+	member_open(&to, "seconds", '{');
+	member_real(&to, "first", t.first);
+	member_real(&to, "min", t.min);
+	member_real(&to, "mean", t.mean);
+	member_real(&to, "max", t.max);
+	member_real(&to, "ids_per_second", t.rate);
 	json_close(&to, '}');
-	put_integer(&to, "forward_passes", (int64_t)r->passes);
-	put_integer(&to, "peak_memory", q->conversation ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
+	member_int(&to, "forward_passes", (int64_t)r->passes);
+	member_int(&to, "peak_memory", q->conversation ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
 	if (record_write(&to, q, card, r, w))
 		return -1;
 	json_close(&to, '}');

@@ -2,12 +2,12 @@
 #include "describe.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/json.h"
+#include "lib/base/members.h"
 #include "lib/base/le.h"
 #include "lib/base/out.h"
 #include "lib/base/quote.h"
@@ -127,24 +127,12 @@ static void print_tensor(const struct gguf_tensor *t)
 
 /* ---- JSON ---- */
 
-static void write_string(struct json_writer *j, const char *key, struct gguf_string s)
-{
-	json_name(j, key);
-	json_string(j, s.s, s.n);
-}
-
-static void write_text(struct json_writer *j, const char *key, const char *text)
-{
-	write_string(j, key, (struct gguf_string){ text, strlen(text) });
-}
-
 static void write_number(struct json_writer *j, const char *key, uint64_t n)
 {
 	char out[24];
 
 	snprintf(out, sizeof out, "%" PRIu64, n);
-	json_name(j, key);
-	json_raw(j, out);
+	member_raw(j, key, out);
 }
 
 static struct json_writer begin(void)
@@ -181,10 +169,10 @@ static void write_key(const struct gguf_value *v)
 	struct json_writer j = begin();
 	const unsigned char *at = v->data;
 
-	write_string(&j, "key", v->key);
-	write_text(&j, "type", gguf_type_name(v->type));
+	member_bytes(&j, "key", v->key.s, v->key.n);
+	member_text(&j, "type", gguf_type_name(v->type));
 	if (v->type == GGUF_ARRAY)
-		write_text(&j, "of", gguf_type_name(v->of));
+		member_text(&j, "of", gguf_type_name(v->of));
 	json_name(&j, "value");
 	if (v->type == GGUF_ARRAY)
 		json_open(&j, '[');
@@ -200,10 +188,9 @@ static void write_tensor(const struct gguf_tensor *t)
 	struct json_writer j = begin();
 	char type[16];
 
-	write_string(&j, "tensor", t->name);
-	write_text(&j, "type", type_name(t, type));
-	json_name(&j, "shape");
-	json_open(&j, '[');
+	member_bytes(&j, "tensor", t->name.s, t->name.n);
+	member_text(&j, "type", type_name(t, type));
+	member_open(&j, "shape", '[');
 	for (uint32_t i = 0; i < t->n_dims && i < 4; i++)
 		json_int(&j, (int64_t)t->dim[i]);
 	json_close(&j, ']');
@@ -248,8 +235,8 @@ static void write_token(uint64_t id, const char *type, struct gguf_string text)
 	struct json_writer j = begin();
 
 	write_number(&j, "id", id);
-	write_text(&j, "type", type);
-	write_string(&j, "text", text);
+	member_text(&j, "type", type);
+	member_bytes(&j, "text", text.s, text.n);
 	end(&j);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/json.h"
+#include "lib/base/members.h"
 #include "lib/base/out.h"
 #include "lib/base/size.h"
 #include "lib/gguf/formats.h"
@@ -35,14 +36,14 @@ static void print_object(const struct model_file *m, struct gguf_string arch, co
 	struct json_writer j = json_to_out();
 
 	json_open(&j, '{');
-	json_name(&j, "name"), json_string(&j, m->name, strlen(m->name));
-	json_name(&j, "path"), json_string(&j, m->path, strlen(m->path));
-	json_name(&j, "bytes"), json_int(&j, (int64_t)m->bytes);
-	json_name(&j, "architecture"), json_string(&j, arch.s, arch.n);
-	json_name(&j, "type"), json_string(&j, type, strlen(type));
-	json_name(&j, "runs"), json_raw(&j, c->n ? "false" : "true");
+	member_text(&j, "name", m->name);
+	member_text(&j, "path", m->path);
+	member_int(&j, "bytes", (int64_t)m->bytes);
+	member_bytes(&j, "architecture", arch.s, arch.n);
+	member_text(&j, "type", type);
+	member_flag(&j, "runs", !c->n);
 	if (c->n)
-		json_name(&j, "fault"), json_string(&j, c->first, strlen(c->first));
+		member_text(&j, "fault", c->first);
 	json_close(&j, '}');
 	out_char('\n');
 }

@@ -10,6 +10,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/json.h"
+#include "lib/base/members.h"
 #include "lib/base/out.h"
 #include "lib/base/quote.h"
 #include "lib/base/size.h"
@@ -286,46 +287,40 @@ static void print_table(const struct list *l)
 
 /* ---- JSON ---- */
 
-static void put_text(struct json_writer *j, const char *key, const char *s, size_t n)
+/* An empty text is null, as is a number that is not known. */
+static void put_text(struct json_writer *j, const char *key, const char *s)
 {
-	json_name(j, key);
-	if (n)
-		json_string(j, s, n);
-	else
-		json_raw(j, "null");
+	member_text(j, key, *s ? s : NULL);
 }
 
-static void put_number(struct json_writer *j, const char *key, long long n)
-{
-	json_name(j, key);
-	json_int(j, n);
-}
-
-/* A 64-bit number in hexadecimal, because JSON readers round large numbers. */
+/* In hexadecimal, because JSON readers round large numbers. */
 static void put_hash(struct json_writer *j, const char *key, uint64_t n)
 {
-	char text[20];
-
-	put_text(j, key, text, n ? (size_t)snprintf(text, sizeof text, "%016" PRIx64, n) : 0);
+	if (n)
+		member_hash(j, key, n);
+	else
+		member_null(j, key);
 }
 
 static void put_segment(struct json_writer *j, const struct segment_info *i, const struct bytes *text)
 {
-	put_number(j, "tokens", (long long)i->length);
-	put_number(j, "context", (long long)i->n_ctx);
-	put_number(j, "bytes", (long long)i->bytes);
-	put_number(j, "used", (long long)i->used);
-	put_text(j, "type", kv_type_name[i->shape.kv_type], strlen(kv_type_name[i->shape.kv_type]));
-	json_name(j, "owner");
+	member_int(j, "tokens", (long long)i->length);
+	member_int(j, "context", (long long)i->n_ctx);
+	member_int(j, "bytes", (long long)i->bytes);
+	member_int(j, "used", (long long)i->used);
+	member_text(j, "type", kv_type_name[i->shape.kv_type]);
 	if (i->owner)
-		json_int(j, i->owner);
+		member_int(j, "owner", i->owner);
 	else
-		json_raw(j, "null");
-	put_text(j, "model", i->origin.name, strlen(i->origin.name));
-	put_text(j, "path", i->origin.path, strlen(i->origin.path));
+		member_null(j, "owner");
+	put_text(j, "model", i->origin.name);
+	put_text(j, "path", i->origin.path);
 	put_hash(j, "fingerprint", i->shape.model);
 	put_hash(j, "weights", i->digest);
-	put_text(j, "text", text->p, text->n);
+	if (text->n)
+		member_bytes(j, "text", text->p, text->n);
+	else
+		member_null(j, "text");
 }
 
 static int print_json(const char *name, void *context)
@@ -340,11 +335,11 @@ static int print_json(const char *name, void *context)
 		known = -1;
 	if (known >= 0) {
 		json_open(&j, '{');
-		put_text(&j, "name", name, strlen(name));
+		member_text(&j, "name", name);
 		if (known)
 			put_segment(&j, &i, &text);
 		else
-			put_text(&j, "error", l->w->text, strlen(l->w->text));
+			member_text(&j, "error", l->w->text);
 		json_close(&j, '}');
 		out_char('\n');
 	}

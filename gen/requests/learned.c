@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/members.h"
 #include "lib/chat/chat_setup.h"
 
 /* Kept besides those in use; bytes of keys and values. The tree of a template takes about so many times its text. */
@@ -45,12 +46,9 @@ static int put_key(struct bytes *key, const struct chat *c, const char *text, si
 	struct json_writer to = json_to_bytes(key);
 
 	json_open(&to, '{');
-	for (const struct json *v = c->variables->child; v; v = v->next) {
-		if (!strcmp(v->key, "messages") || !strcmp(v->key, "add_generation_prompt"))
-			continue;
-		json_key(&to, v->key, v->key_n);
-		json_value(&to, v);
-	}
+	for (const struct json *v = c->variables->child; v; v = v->next)
+		if (strcmp(v->key, "messages") && strcmp(v->key, "add_generation_prompt"))
+			member_copy(&to, v);
 	json_close(&to, '}');
 	return bytes_put(key, text, n) || to.failed ? -1 : 0;
 }

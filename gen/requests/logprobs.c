@@ -2,17 +2,12 @@
 #include "gen/requests/logprobs.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "lib/base/members.h"
 #include "lib/base/utf8.h"
 
 enum { SHOWN_MAX = 1 << 20 };
-
-static void key(struct json_writer *to, const char *name)
-{
-	json_key(to, name, strlen(name));
-}
 
 /* JSON has no infinity; these APIs write -9999 for what cannot be drawn. */
 static void put_logprob(struct json_writer *to, float x)
@@ -27,12 +22,10 @@ static void put_token(struct json_writer *to, const struct choice *c, int32_t id
 	size_t n;
 	const char *piece = vocab_piece(c->model->vocab, id, 1, &n);
 
-	key(to, "token");
-	json_string(to, piece, n);
-	key(to, "logprob");
+	member_bytes(to, "token", piece, n);
+	json_name(to, "logprob");
 	put_logprob(to, logprob);
-	key(to, "bytes");
-	json_open(to, '[');
+	member_open(to, "bytes", '[');
 	for (size_t i = 0; i < n; i++)
 		json_int(to, (unsigned char)piece[i]);
 	json_close(to, ']');
@@ -43,13 +36,11 @@ void logprobs_chat(struct json_writer *to, const struct choice *c, size_t first,
 	const struct result *r = &c->r;
 
 	json_open(to, '{');
-	key(to, "content");
-	json_open(to, '[');
+	member_open(to, "content", '[');
 	for (size_t i = first; i < end; i++) {
 		json_open(to, '{');
 		put_token(to, c, r->ids.id[i], r->each[i].logprob);
-		key(to, "top_logprobs");
-		json_open(to, '[');
+		member_open(to, "top_logprobs", '[');
 		for (size_t k = 0; k < r->each[i].n_likely; k++) {
 			const float *pair = r->likely[r->each[i].likely + k];
 
@@ -136,8 +127,7 @@ static void put_offsets(struct json_writer *to, const struct list *l, size_t n)
 	size_t at = 0, size, last = 0;
 	int begins = 1;
 
-	key(to, "text_offset");
-	json_open(to, '[');
+	member_open(to, "text_offset", '[');
 	for (size_t i = 0; i < c->prompt->ids.n; i++) {
 		const char *piece = vocab_text(c->model->vocab, c->prompt->ids.id[i], c->special, &begins, &size);
 
@@ -161,22 +151,20 @@ void logprobs_text(struct json_writer *to, const struct choice *c, size_t first,
 	const struct result *r;
 
 	json_open(to, '{');
-	key(to, "tokens");
-	json_open(to, '[');
+	member_open(to, "tokens", '[');
 	for (size_t i = 0; i < n; i++) {
 		spell(c, id_of(&l, i), &l.buffer);
 		json_string(to, l.buffer.n ? l.buffer.p : "", l.buffer.n);
 	}
 	json_close(to, ']');
-	key(to, "token_logprobs");
-	json_open(to, '[');
+	member_open(to, "token_logprobs", '[');
 	for (size_t i = 0; i < n; i++)
 		if ((r = result_of(&l, i, &k)))
 			put_logprob(to, r->each[k].logprob);
 		else
 			json_raw(to, "null");
 	json_close(to, ']');
-	key(to, "top_logprobs");
+	json_name(to, "top_logprobs");
 	if (c->job->logprobs)
 		json_open(to, '[');
 	else

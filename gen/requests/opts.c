@@ -1,7 +1,6 @@
 /* One table has the members that are options of sample under another name. */
 #include "gen/requests/opts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "gen/requests/fields.h"
 #include "gen/requests/kept.h"
 #include "gen/requests/opts.h"
+#include "lib/base/members.h"
 #include "lib/chat/answer/learn.h"
 #include "lib/chat/answer/rules.h"
 #include "lib/chat/answer/tools.h"
@@ -89,7 +90,7 @@ static int make_texts(struct job *j, const struct model *m, struct why *w)
 /* Adds the members that a template reads, as an object in JSON. */
 static int add_messages(struct job *j, struct why *w)
 {
-	static const char *const names[] = { "messages", "tools", "reasoning_effort" };
+	static const char *const names[] = { "messages", "tools", "reasoning_effort", NULL };
 	const struct json *more = field(j, "chat_template_kwargs"), *v;
 	struct bytes text = { .limit = CHAT_TEXT_MAX };
 	struct json_writer to = json_to_bytes(&text);
@@ -99,17 +100,10 @@ static int add_messages(struct job *j, struct why *w)
 		return field_bad(j, "chat_template_kwargs", why(w, "chat_template_kwargs: expected an object, not %s",
 			json_type_name(more)));
 	json_open(&to, '{');
-	for (v = more ? more->child : NULL; v; v = v->next) {
-		if (!strcmp(v->key, "messages"))
-			continue;
-		json_key(&to, v->key, v->key_n);
-		json_value(&to, v);
-	}
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if ((v = field(j, names[i]))) {
-			json_key(&to, names[i], strlen(names[i]));
-			json_value(&to, v);
-		}
+	for (v = more ? more->child : NULL; v; v = v->next)
+		if (strcmp(v->key, "messages"))
+			member_copy(&to, v);
+	members_copy(&to, j->body, names);
 	json_close(&to, '}');
 	failed = to.failed ? why(w, "the conversation is too long") : chat_add_json(&j->chat, text.p, text.n, w);
 	bytes_free(&text);

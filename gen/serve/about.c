@@ -6,7 +6,7 @@
 
 #include "lib/base/hex.h"
 #include "endpoints.h"
-#include "members.h"
+#include "lib/base/members.h"
 #include "page.h"
 
 #define MODELS "/v1/models"
@@ -42,7 +42,7 @@ static void write_model(struct json_writer *to, const struct exchange *x)
 	member_text(to, "type", "model");
 	member_text(to, "display_name", s->name);
 	member_text(to, "created_at", created);
-	member_key(to, "meta");
+	json_name(to, "meta");
 	members_raw(to, &s->model);
 	json_close(to, '}');
 }

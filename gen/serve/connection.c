@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "members.h"
+#include "lib/base/members.h"
 #include "routes.h"
 
 enum { INPUT_MAX = 64 << 10, OUTPUT_MAX = 512 << 20, PENDING_MAX = 1 << 20, EVENTS_PENDING_MAX = 64 << 20 };

@@ -3,7 +3,7 @@
 
 #include "lib/base/le.h"
 #include "endpoints.h"
-#include "members.h"
+#include "lib/base/members.h"
 #include "texts.h"
 
 /* ---- the request ---- */
@@ -94,7 +94,7 @@ static void write_answer(struct exchange *x)
 		json_open(&to, '{');
 		member_text(&to, "object", "embedding");
 		member_int(&to, "index", (int64_t)i);
-		member_key(&to, "embedding");
+		json_name(&to, "embedding");
 		members_raw(&to, &t->text[i].embedding);
 		json_close(&to, '}');
 	}

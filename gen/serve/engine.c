@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "members.h"
+#include "lib/base/members.h"
 
 enum { LINE_MAX_BYTES = 256 << 20, QUEUE_BYTES = 512 << 20, PIECE = 64 << 10 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "members.h"
+#include "lib/base/members.h"
 
 enum { BODY_MEMORY = 256 << 20, ANSWER_MAX = 512 << 20 };
 

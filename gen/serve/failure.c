@@ -1,7 +1,7 @@
 /* The APIs' names of what HTTP has a status for. */
 #include "failure.h"
 
-#include "members.h"
+#include "lib/base/members.h"
 
 static const struct kind {
 	int status;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "endpoints.h"
-#include "members.h"
+#include "lib/base/members.h"
 #include "messages_input.h"
 #include "sampling.h"
 #include "turn.h"
@@ -192,7 +192,7 @@ static void write_input(struct json_writer *to, const struct turn_item *item)
 	struct why w;
 	struct json *input = json_parse(&a, item->text.p ? item->text.p : "", item->text.n, &w);
 
-	member_key(to, "input");
+	json_name(to, "input");
 	if (input && input->type == JSON_OBJECT)
 		json_value(to, input);
 	else

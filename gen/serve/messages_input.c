@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "members.h"
+#include "lib/base/members.h"
 #include "sampling.h"
 
 static void write_text_part(struct json_writer *to, const struct json *text)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "endpoints.h"
-#include "members.h"
+#include "lib/base/members.h"
 #include "sampling.h"
 
 struct completion {

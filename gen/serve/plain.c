@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "endpoints.h"
-#include "members.h"
+#include "lib/base/members.h"
 #include "messages_input.h"
 
 /* Answers with one member of the line. */

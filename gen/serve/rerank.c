@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "endpoints.h"
-#include "members.h"
+#include "lib/base/members.h"
 #include "texts.h"
 
 /* ---- the request ---- */
@@ -68,11 +68,11 @@ static void write_result(struct json_writer *to, const struct texts *t, const st
 {
 	json_open(to, '{');
 	member_int(to, "index", text - t->text);
-	member_key(to, "relevance_score");
+	json_name(to, "relevance_score");
 	json_float(to, text->score);
 	if (t->with_documents) {
 		member_open(to, "document", '{');
-		member_key(to, "text");
+		json_name(to, "text");
 		members_raw(to, &text->json);
 		json_close(to, '}');
 	}

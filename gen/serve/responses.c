@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "endpoints.h"
-#include "members.h"
+#include "lib/base/members.h"
 #include "responses_input.h"
 #include "sampling.h"
 #include "turn.h"
@@ -167,7 +167,7 @@ static void tell_response(struct exchange *x, const char *type, const struct jso
 	struct bytes b;
 	struct json_writer to = begin_event(x, &b, type);
 
-	member_key(&to, "response");
+	json_name(&to, "response");
 	write_response(&to, x, usage);
 	end_event(x, &to, type);
 }
@@ -178,7 +178,7 @@ static void tell_item(struct exchange *x, const char *type, const struct turn_it
 	struct json_writer to = begin_event(x, &b, type);
 
 	member_int(&to, "output_index", (int64_t)item->number);
-	member_key(&to, "item");
+	json_name(&to, "item");
 	write_item(&to, x, item, whole);
 	end_event(x, &to, type);
 }

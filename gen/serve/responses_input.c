@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "members.h"
+#include "lib/base/members.h"
 #include "sampling.h"
 
 enum { TURN_MAX = 64 << 20 };

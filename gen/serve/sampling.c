@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "members.h"
+#include "lib/base/members.h"
 
 static const char *const names[] = {
 	"temperature", "top_k", "top_p", "min_p", "typical_p", "top_n_sigma", "seed", "min_tokens", "logit_bias",

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "exchange.h"
-#include "members.h"
+#include "lib/base/members.h"
 
 enum { DESCRIPTION_MAX = 1 << 20, ANSWER_MEMORY = 1 << 30 };
 

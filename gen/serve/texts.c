@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "members.h"
+#include "lib/base/members.h"
 
 enum { AT_ONCE = 64 };          /* texts of a request that the engine has */
 
@@ -49,10 +49,10 @@ void texts_ask(struct exchange *x)
 		to = exchange_request(x, &line);
 		member_int(&to, "index", (int64_t)t->asked);
 		if (t->query.n) {
-			member_key(&to, "query");
+			json_name(&to, "query");
 			members_raw(&to, &t->query);
 		}
-		member_key(&to, t->query.n ? "document" : "text");
+		json_name(&to, t->query.n ? "document" : "text");
 		members_raw(&to, &t->text[t->asked++].json);
 		if (t->dimensions)
 			member_int(&to, "dimensions", t->dimensions);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
-#include "members.h"
+#include "lib/base/members.h"
 
 enum { TEXT_MAX = 256 << 20 };
 

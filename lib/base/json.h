@@ -97,6 +97,7 @@ void json_key(struct json_writer *w, const char *s, size_t n);  /* the same; s[n
 void json_string(struct json_writer *w, const char *s, size_t n);       /* invalid UTF-8 becomes U+FFFD */
 void json_int(struct json_writer *w, int64_t i);
 void json_float(struct json_writer *w, double d);       /* as json_spell_float(), and NaN, Infinity, -Infinity */
+void json_real(struct json_writer *w, double d);        /* the same, but null for what is not finite */
 void json_raw(struct json_writer *w, const char *s);    /* text that the caller made: true, null, ... */
 void json_value(struct json_writer *w, const struct json *v);       /* a whole tree */
 

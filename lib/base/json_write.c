@@ -187,6 +187,14 @@ void json_float(struct json_writer *w, double d)
 	json_raw(w, isfinite(d) ? out : isnan(d) ? "NaN" : d > 0 ? "Infinity" : "-Infinity");
 }
 
+void json_real(struct json_writer *w, double d)
+{
+	if (isfinite(d))
+		json_float(w, d);
+	else
+		json_raw(w, "null");
+}
+
 void json_value(struct json_writer *w, const struct json *v)
 {
 	static const char *const words[] = { [JSON_NULL] = "null", [JSON_FALSE] = "false", [JSON_TRUE] = "true" };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lib/base/io.h"
+#include "lib/base/members.h"
 
 enum { LINE_ARENA = 1 << 30 };
 
@@ -17,8 +18,7 @@ int child_add(struct child *e, size_t n, const char *const key[], const char *co
 	j = json_to_bytes(&e->input);
 	json_open(&j, '{');
 	for (size_t i = 0; i < n; i++) {
-		json_name(&j, key[i]);
-		json_string(&j, value[i], length[i]);
+		member_bytes(&j, key[i], value[i], length[i]);
 	}
 	json_close(&j, '}');
 	return j.failed || bytes_put(&e->input, "\n", 1) ? why(w, "out of memory") : 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/json.h"
+#include "lib/base/members.h"
 #include "lib/base/out.h"
 
 enum { LABEL_ARENA = 1 << 30 };
@@ -36,18 +37,13 @@ static void print_line(const struct hit *hit, const struct label *label)
 static void put_hit(struct json_writer *j, const struct hit *hit, const struct label *label)
 {
 	json_open(j, '{');
-	json_name(j, "index");
-	json_int(j, (int64_t)hit->row);
-	json_name(j, "score");
-	json_float(j, hit->score);
+	member_int(j, "index", (int64_t)hit->row);
+	member_real(j, "score", hit->score);
 	for (const struct json *m = label->members ? label->members->child : NULL; m; m = m->next)
-		if (strcmp(m->key, "index") && strcmp(m->key, "score")) {
-			json_key(j, m->key, m->key_n);
-			json_value(j, m);
-		}
+		if (strcmp(m->key, "index") && strcmp(m->key, "score"))
+			member_copy(j, m);
 	if (!label->members && label->text) {
-		json_name(j, "text");
-		json_string(j, label->text, label->n);
+		member_bytes(j, "text", label->text, label->n);
 	}
 	json_close(j, '}');
 }
@@ -70,11 +66,9 @@ int results_print(struct results *r, const struct query *q, const struct nearest
 	if (r->as_json) {
 		json_open(&j, '{');
 		if (q->text) {
-			json_name(&j, "query");
-			json_string(&j, q->text, q->n);
+			member_bytes(&j, "query", q->text, q->n);
 		}
-		json_name(&j, "results");
-		json_open(&j, '[');
+		member_open(&j, "results", '[');
 	} else if (r->printed) {
 		out_char('\n');
 	}

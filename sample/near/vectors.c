@@ -14,6 +14,7 @@
 #include "lib/base/guard.h"
 #include "lib/base/le.h"
 #include "lib/base/lines.h"
+#include "lib/base/members.h"
 #include "npy.h"
 
 enum { LINE_ARENA = 1 << 30 };
@@ -49,10 +50,8 @@ static int add_label(struct labels *labels, const struct json *line, struct why 
 
 	json_open(&j, '{');
 	for (const struct json *m = line->type == JSON_OBJECT ? line->child : NULL; m; m = m->next)
-		if (strcmp(m->key, "embedding")) {
-			json_key(&j, m->key, m->key_n);
-			json_value(&j, m);
-		}
+		if (strcmp(m->key, "embedding"))
+			member_copy(&j, m);
 	json_close(&j, '}');
 	failed = j.failed ? why(w, "out of memory") : labels_add(labels, text.p, text.n, w);
 	bytes_free(&text);

@@ -8,6 +8,7 @@
 
 #include "lib/base/fmath.h"
 #include "lib/base/grow.h"
+#include "lib/base/members.h"
 #include "lib/base/out.h"
 #include "lib/base/size.h"
 #include "lib/sampler/score.h"
@@ -117,8 +118,7 @@ static double percentile(const struct values *v, double fraction)
 static void put_first(const struct against *a, struct figures *f)
 {
 	if (f->as_json) {
-		json_name(&f->json, "same");
-		json_raw(&f->json, a->differ ? "false" : "true");
+		member_flag(&f->json, "same", !a->differ);
 		figures_number(&f->json, "first_sequence", a->differ ? a->seq : NAN);
 		figures_number(&f->json, "first_position", a->differ ? a->pos : NAN);
 		return;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/base/members.h"
 #include "lib/base/out.h"
 #include "progress.h"
 
@@ -93,13 +94,9 @@ static int check_all(const struct items *t, const char *name, struct why *w)
 
 static void put_numbers(struct json_writer *to, const char *key, const struct item *item, int way)
 {
-	json_name(to, key);
-	json_open(to, '[');
+	member_open(to, key, '[');
 	for (size_t i = 0; i < item->n; i++)
-		if (isfinite(item->choice[i].sum))
-			json_float(to, likelihood(&item->choice[i], way));
-		else
-			json_raw(to, "null");
+		json_real(to, likelihood(&item->choice[i], way));
 	json_close(to, ']');
 }
 
@@ -114,8 +111,7 @@ static void put_object(const struct item *item)
 	put_numbers(&f.json, "logprob", item, TOTAL);
 	put_numbers(&f.json, "per_token", item, BY_TOKEN);
 	put_numbers(&f.json, "per_byte", item, BY_BYTE);
-	json_name(&f.json, "greedy");
-	json_open(&f.json, '[');
+	member_open(&f.json, "greedy", '[');
 	for (size_t i = 0; i < item->n; i++)
 		json_raw(&f.json, item->choice[i].first == item->choice[i].got ? "true" : "false");
 	json_close(&f.json, ']');

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/base/members.h"
 #include "lib/base/out.h"
 
 enum { COLUMNS = 18 };
@@ -42,13 +43,10 @@ void figures_end(struct figures *f)
 
 void figures_number(struct json_writer *w, const char *key, double x)
 {
-	json_name(w, key);
-	if (!isfinite(x))
-		json_raw(w, "null");
-	else if (x == floor(x) && fabs(x) < 1e15)
-		json_int(w, (int64_t)x);
+	if (x == floor(x) && fabs(x) < 1e15)
+		member_int(w, key, (int64_t)x);
 	else
-		json_float(w, x);
+		member_real(w, key, x);
 }
 
 void figures_name(const char *name)
@@ -101,8 +99,7 @@ static void put_object(struct figures *f, const struct column *column, size_t n,
 	for (size_t i = 0; i < n; i++)
 		figures_number(&f->json, column[i].key, value[i]);
 	for (size_t i = 0; i < n_cells; i++) {
-		json_name(&f->json, cell[i].key);
-		json_string(&f->json, cell[i].s ? cell[i].s : "", cell[i].s ? cell[i].n : 0);
+		member_bytes(&f->json, cell[i].key, cell[i].s, cell[i].s ? cell[i].n : 0);
 	}
 	json_close(&f->json, '}');
 	out_text(f->open ? "" : "\n");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/members.h"
 #include "lib/base/out.h"
 
 /* The bytes that a token adds to the text. That of the first one may begin with a space that tok put there. */
@@ -99,8 +100,7 @@ static void put_texts(struct perplexity *p)
 static void put_worst(struct perplexity *p)
 {
 	if (p->as_json) {
-		json_name(&p->out.json, "worst");
-		json_open(&p->out.json, '[');
+		member_open(&p->out.json, "worst", '[');
 	} else {
 		out_char('\n');
 		tokens_heading(&p->out, p->pieces);

@@ -1,13 +1,14 @@
 /* The JSON of a message and of deltas. */
 #include "message.h"
 
+#include "lib/base/members.h"
+
 
 static const size_t MESSAGE_MAX = (size_t)1 << 31;
 
 static void text(struct json_writer *w, const char *name, struct span s)
 {
-	json_name(w, name);
-	json_string(w, s.n ? s.s : "", s.n);
+	member_bytes(w, name, s.s, s.n);
 }
 
 static struct span of(const struct bytes *b)
@@ -23,8 +24,7 @@ static void put_call(struct json_writer *w, struct span id, struct span name, st
 	if (name.n)
 		text(w, "type", span_of("function"));
 	if (name.n || arguments.n) {
-		json_name(w, "function");
-		json_open(w, '{');
+		member_open(w, "function", '{');
 		if (name.n)
 			text(w, "name", name);
 		text(w, "arguments", arguments);
@@ -37,11 +37,9 @@ static void put_delta(struct message *m, struct span id, struct span name, struc
 	struct json_writer w = json_to_bytes(m->out);
 
 	json_open(&w, '{');
-	json_name(&w, "tool_calls");
-	json_open(&w, '[');
+	member_open(&w, "tool_calls", '[');
 	json_open(&w, '{');
-	json_name(&w, "index");
-	json_int(&w, (int64_t)m->n_calls - 1);
+	member_int(&w, "index", (int64_t)m->n_calls - 1);
 	put_call(&w, id, name, arguments);
 	json_close(&w, '}');
 	json_close(&w, ']');
@@ -146,14 +144,12 @@ int message_end(struct message *m)
 		if (m->content.n || !m->n_calls)
 			text(&w, "content", of(&m->content));
 		else {
-			json_name(&w, "content");
-			json_raw(&w, "null");
+			member_null(&w, "content");
 		}
 		if (m->reasoning.n)
 			text(&w, "reasoning_content", of(&m->reasoning));
 		if (m->n_calls && !m->calls.failed) {
-			json_name(&w, "tool_calls");
-			json_open(&w, '[');
+			member_open(&w, "tool_calls", '[');
 			json_raw(&w, m->calls.p);
 			json_close(&w, ']');
 		}

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/members.h"
 #include "lib/schema/schema.h"
 #include "ruleset.h"
 #include "tools.h"
@@ -76,17 +77,14 @@ static void put_json(const struct values *v, const struct json *schema, int obje
 
 	json_open(&w, '{');
 	if (object) {
-		json_name(&w, "type");
-		json_string(&w, "object", 6);
+		member_text(&w, "type", "object");
 	}
 	if (schema) {
-		json_name(&w, "allOf");
-		json_open(&w, '[');
+		member_open(&w, "allOf", '[');
 		json_value(&w, schema);
 		json_close(&w, ']');
 	} else {
-		json_name(&w, "additionalProperties");
-		json_raw(&w, "false");
+		member_flag(&w, "additionalProperties", 0);
 	}
 	for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
 		if ((d = json_get(v->tool->parameters, definitions[i]))) {

@@ -1,10 +1,10 @@
-/* members: reads and writes the members of JSON objects; what it writes has no blanks. */
+/* members: reads and writes the members of JSON objects, each in one call. */
 #ifndef MEMBERS_H
 #define MEMBERS_H
 
 #include <stdint.h>
 
-#include "lib/base/json.h"
+#include "json.h"
 
 /* Whether v has a member `type`, or another, that is this text. */
 int member_is(const struct json *v, const char *type);
@@ -18,13 +18,18 @@ const struct json *member_first(const struct json *list);
 /* A writer to b, whose limit is set, without blanks between the parts. */
 struct json_writer members_to(struct bytes *b);
 
-void member_key(struct json_writer *to, const char *key);
-void member_text(struct json_writer *to, const char *key, const char *s);
-void member_bytes(struct json_writer *to, const char *key, const char *s, size_t n);
+void member_text(struct json_writer *to, const char *key, const char *s);       /* NULL: null */
+void member_bytes(struct json_writer *to, const char *key, const char *s, size_t n);    /* n 0: s may be NULL */
 void member_int(struct json_writer *to, const char *key, int64_t i);
+void member_ints(struct json_writer *to, const char *key, const int32_t *i, size_t n);  /* a list of i[n] */
+void member_hash(struct json_writer *to, const char *key, uint64_t hash);       /* as 16 hexadecimal digits */
+void member_real(struct json_writer *to, const char *key, double d);    /* as json_real() */
+void member_flag(struct json_writer *to, const char *key, int is_true);
+void member_null(struct json_writer *to, const char *key);
 void member_raw(struct json_writer *to, const char *key, const char *json);     /* text that is JSON already */
 void member_value(struct json_writer *to, const char *key, const struct json *v);       /* NULL: null */
 void member_open(struct json_writer *to, const char *key, char bracket);
+void member_copy(struct json_writer *to, const struct json *member);    /* under its own name */
 
 /* Copies the members of v whose names are in the list, which ends with NULL; those that are null are left out. */
 void members_copy(struct json_writer *to, const struct json *v, const char *const *names);

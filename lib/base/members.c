@@ -1,7 +1,11 @@
-/* Short forms of json_key() and what follows it. */
+/* Short forms of json_get(), and of json_name() and what follows it. */
 #include "members.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+/* ---- reading ---- */
 
 int member_is_text(const struct json *v, const char *key, const char *s)
 {
@@ -32,6 +36,8 @@ const struct json *member_first(const struct json *list)
 	return list && list->type == JSON_ARRAY ? list->child : NULL;
 }
 
+/* ---- writing ---- */
+
 struct json_writer members_to(struct bytes *b)
 {
 	struct json_writer to = json_to_bytes(b);
@@ -41,47 +47,84 @@ struct json_writer members_to(struct bytes *b)
 	return to;
 }
 
-void member_key(struct json_writer *to, const char *key)
+void member_raw(struct json_writer *to, const char *key, const char *json)
 {
 	json_name(to, key);
+	json_raw(to, json);
+}
+
+void member_null(struct json_writer *to, const char *key)
+{
+	member_raw(to, key, "null");
+}
+
+void member_flag(struct json_writer *to, const char *key, int is_true)
+{
+	member_raw(to, key, is_true ? "true" : "false");
 }
 
 void member_bytes(struct json_writer *to, const char *key, const char *s, size_t n)
 {
-	member_key(to, key);
-	json_string(to, s, n);
+	json_name(to, key);
+	json_string(to, n ? s : "", n);
 }
 
 void member_text(struct json_writer *to, const char *key, const char *s)
 {
-	member_bytes(to, key, s, strlen(s));
+	if (s)
+		member_bytes(to, key, s, strlen(s));
+	else
+		member_null(to, key);
 }
 
 void member_int(struct json_writer *to, const char *key, int64_t i)
 {
-	member_key(to, key);
+	json_name(to, key);
 	json_int(to, i);
 }
 
-void member_raw(struct json_writer *to, const char *key, const char *json)
+void member_ints(struct json_writer *to, const char *key, const int32_t *i, size_t n)
 {
-	member_key(to, key);
-	json_raw(to, json);
+	member_open(to, key, '[');
+	for (size_t k = 0; k < n; k++)
+		json_int(to, i[k]);
+	json_close(to, ']');
+}
+
+void member_hash(struct json_writer *to, const char *key, uint64_t hash)
+{
+	char digits[17];
+
+	snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+	member_text(to, key, digits);
+}
+
+void member_real(struct json_writer *to, const char *key, double d)
+{
+	json_name(to, key);
+	json_real(to, d);
 }
 
 void member_value(struct json_writer *to, const char *key, const struct json *v)
 {
-	member_key(to, key);
-	if (v)
-		json_value(to, v);
-	else
-		json_raw(to, "null");
+	if (!v) {
+		member_null(to, key);
+		return;
+	}
+	json_name(to, key);
+	json_value(to, v);
 }
 
 void member_open(struct json_writer *to, const char *key, char bracket)
 {
-	member_key(to, key);
+	json_name(to, key);
 	json_open(to, bracket);
+}
+
+void member_copy(struct json_writer *to, const struct json *member)
+{
+	json_key(to, member->key, member->key_n);
+	json_value(to, member);
 }
 
 void members_copy(struct json_writer *to, const struct json *v, const char *const *names)
