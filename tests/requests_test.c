@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "gen/requests/answers.h"
+#include "gen/requests/conversions.h"
+#include "gen/requests/deltas.h"
 #include "gen/requests/inbox.h"
 #include "check.h"
 #include "random.h"
@@ -101,14 +103,14 @@ static int run_choice(struct choice *c)
 		reason = choice_drawn(c, id, &w);
 		if (reason >= 0 && c->job->logprobs >= 0 && choice_logprobs(c, pos++, pairs, 1 + random_below(3), &w))
 			return -1;
-		if (reason >= 0 && c->job->stream && answers_delta(c, 0, &w))
+		if (reason >= 0 && c->job->stream && deltas_add(c, 0, &w))
 			return -1;
 		if (card_is_eog(&model.card, id))
 			reason = FRAME_END_EOG;
 	}
 	if (reason < 0 || choice_over(c, reason ? (uint32_t)reason : last, &w))
 		return -1;
-	return c->job->stream ? answers_delta(c, 1, &w) : 0;
+	return c->job->stream ? deltas_add(c, 1, &w) : 0;
 }
 
 static int run_job(struct job *j)
@@ -126,7 +128,7 @@ static void answer(const char *line, size_t n)
 	struct job *j = job_read(line, n, 1, &failed, &w);
 
 	if (!failed && j->kind != JOB_CANCEL)
-		failed = j->kind != JOB_TEXT && j->kind != JOB_CHAT ? answers_now(j, &model, &w)
+		failed = j->kind != JOB_TEXT && j->kind != JOB_CHAT ? conversions_answer(j, &model, &w)
 			: job_prepare(j, &model, &defaults, &w);
 	if (failed)
 		failed = answers_error(j, w.text, 0, &w);

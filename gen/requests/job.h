@@ -91,6 +91,12 @@ struct job {
 	struct job *next;
 };
 
+/* Whether it continues prompts, not messages. */
+static inline int job_is_text(const struct job *j)
+{
+	return j->kind != JOB_CHAT;
+}
+
 /* Reads a line. *failed: the line asks for nothing that can be done, for the reason in *w; the job is still valid, so
  * that it can be answered with an error, and must be freed. NULL: out of memory. */
 struct job *job_read(const char *line, size_t n, size_t number, int *failed, struct why *w);

@@ -10,6 +10,8 @@
 #include "gen/requests/answered.h"
 #include "gen/requests/answers.h"
 #include "gen/requests/choice.h"
+#include "gen/requests/conversions.h"
+#include "gen/requests/deltas.h"
 #include "gen/requests/inbox.h"
 #include "gen/requests/job.h"
 #include "gen/requests/opts.h"
@@ -128,7 +130,7 @@ static int finish(struct requests *r, struct job *j, struct why *w)
 static int skip_choice(struct job *j, struct choice *c, struct why *w)
 {
 	j->n_over++;
-	return choice_over(c, FRAME_END_INTERRUPT, w) || (j->stream && !j->failed && answers_delta(c, 1, w)) ? -1 : 0;
+	return choice_over(c, FRAME_END_INTERRUPT, w) || (j->stream && !j->failed && deltas_add(c, 1, w)) ? -1 : 0;
 }
 
 /* Ends all choices of a job. */
@@ -192,7 +194,7 @@ static int take_line(struct requests *r, const char *line, size_t n, struct why 
 		return refuse(r, j, &bad, 0, w);
 	if (j->kind == JOB_TEXT || j->kind == JOB_CHAT)
 		return 0;
-	if (answers_now(j, &r->model, &bad))
+	if (conversions_answer(j, &r->model, &bad))
 		return refuse(r, j, &bad, 0, w);
 	j->done = 1;
 	return deliver(r, j, w);
@@ -309,7 +311,7 @@ static int tell(struct choice *c, struct why *w)
 
 	if (!j->stream || j->failed)
 		return 0;
-	return answers_delta(c, 0, w) || deliver(&all, j, w) ? -1 : 0;
+	return deltas_add(c, 0, w) || deliver(&all, j, w) ? -1 : 0;
 }
 
 static int drawn(void *owner, int32_t id, struct why *w)
@@ -354,7 +356,7 @@ static int over(void *owner, uint32_t reason, const char *text, size_t n, struct
 	struct job *j = c->job;
 	int failed = reason == FRAME_END_ERROR || reason == FRAME_END_REFUSED;
 
-	if (choice_over(c, reason, w) || (j->stream && !j->failed && !failed && answers_delta(c, 1, w)))
+	if (choice_over(c, reason, w) || (j->stream && !j->failed && !failed && deltas_add(c, 1, w)))
 		return -1;
 	if (failed && !j->failed && fail(&all, c, reason, text, n, w))
 		return -1;
