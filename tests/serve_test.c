@@ -233,7 +233,7 @@ static void test_ping(const char *path, const char *said)
 	check(connection_deadline(&c, PATIENCE) == 2 * CONNECTION_PING, "%s: the next ping", path);
 	connection_end(&c);
 	check(has(&s.engine.to, "\"cancel\":1"), "%s: who leaves cancels", path);
-	engine_finish(&s.engine, s.engine.calls);
+	engine_finish(&s.engine, s.engine.pending);
 	bytes_free(&s.engine.to);
 }
 
@@ -368,13 +368,13 @@ static void answer_some(struct service *s)
 	char line[1024];
 	struct why w;
 
-	for (size_t i = 0; i < 3 && e->calls; i++) {
-		size_t which = random_below(e->n_calls), n;
-		struct call *call = e->calls;
+	for (size_t i = 0; i < 3 && e->pending; i++) {
+		size_t which = random_below(e->n_pending), n;
+		struct pending *p = e->pending;
 
 		while (which--)
-			call = call->next;
-		n = (size_t)snprintf(line, sizeof line, "{'id':%lld,%s}\n", (long long)call->id, ANY(answers));
+			p = p->next;
+		n = (size_t)snprintf(line, sizeof line, "{'id':%lld,%s}\n", (long long)p->id, ANY(answers));
 		quote(line, n);
 		engine_feed(e, line, n, &w);
 		check(!service_take(s, &w), "an answer is refused: %s", w.text);
@@ -390,8 +390,9 @@ static void answer_rest(struct service *s)
 	char line[100];
 	struct why w;
 
-	while (e->calls) {
-		size_t n = (size_t)snprintf(line, sizeof line, "{\"id\":%lld,\"error\":{}}\n", (long long)e->calls->id);
+	while (e->pending) {
+		size_t n = (size_t)snprintf(line, sizeof line, "{\"id\":%lld,\"error\":{}}\n",
+			(long long)e->pending->id);
 
 		engine_feed(e, line, n, &w);
 		service_take(s, &w);
@@ -449,7 +450,7 @@ static void fuzz(size_t n)
 	answer_rest(&s);
 	for (size_t i = 0; i < n && !checks_failed; i += 2) {
 		converse(&s);
-		if (s.engine.n_calls > 4)
+		if (s.engine.n_pending > 4)
 			answer_rest(&s);
 	}
 	check(s.counts.answers[2] > n / 50 && s.counts.answers[4] > n / 50, "few answers: %llu, %llu",

@@ -46,15 +46,15 @@ struct json_writer engine_request(struct engine *e, struct bytes *line)
 
 int engine_ask(struct engine *e, struct bytes *line, struct exchange *x, int stream)
 {
-	struct call *call = line->failed ? NULL : malloc(sizeof *call);
-	int failed = !call || bytes_reserve(&e->to, line->n + 1);
+	struct pending *pending = line->failed ? NULL : malloc(sizeof *pending);
+	int failed = !pending || bytes_reserve(&e->to, line->n + 1);
 
 	if (failed) {
-		free(call);
+		free(pending);
 	} else {
-		*call = (struct call){ .id = ++e->last, .exchange = x, .stream = stream, .next = e->calls };
-		e->calls = call;
-		e->n_calls++;
+		*pending = (struct pending){ .id = ++e->last, .exchange = x, .stream = stream, .next = e->pending };
+		e->pending = pending;
+		e->n_pending++;
 		bytes_put(&e->to, line->p, line->n);
 		bytes_put(&e->to, "\n", 1);
 	}
@@ -64,32 +64,32 @@ int engine_ask(struct engine *e, struct bytes *line, struct exchange *x, int str
 
 void engine_cancel(struct engine *e, struct exchange *x)
 {
-	for (struct call *call = e->calls; call; call = call->next) {
+	for (struct pending *pending = e->pending; pending; pending = pending->next) {
 		struct json_writer to;
 
-		if (call->exchange != x)
+		if (pending->exchange != x)
 			continue;
-		call->exchange = NULL;
-		call->given_up = 1;
+		pending->exchange = NULL;
+		pending->given_up = 1;
 		e->n_given_up++;
 		to = members_to(&e->to);
 		json_open(&to, '{');
-		member_int(&to, "cancel", call->id);
+		member_int(&to, "cancel", pending->id);
 		json_close(&to, '}');
 		bytes_put(&e->to, "\n", 1);
 	}
 }
 
-void engine_finish(struct engine *e, struct call *call)
+void engine_finish(struct engine *e, struct pending *pending)
 {
-	struct call **at = &e->calls;
+	struct pending **at = &e->pending;
 
-	while (*at != call)
+	while (*at != pending)
 		at = &(*at)->next;
-	*at = call->next;
-	e->n_calls--;
-	e->n_given_up -= (size_t)call->given_up;
-	free(call);
+	*at = pending->next;
+	e->n_pending--;
+	e->n_given_up -= (size_t)pending->given_up;
+	free(pending);
 }
 
 /* ---- the pipes ---- */
@@ -146,14 +146,14 @@ static void drop_taken(struct engine *e)
 	e->taken = 0;
 }
 
-const struct json *engine_next(struct engine *e, struct arena *a, struct call **call, struct why *w)
+const struct json *engine_next(struct engine *e, struct arena *a, struct pending **pending, struct why *w)
 {
 	size_t from = e->taken + e->searched;
 	const char *line, *end = e->from.n > from ? memchr(e->from.p + from, '\n', e->from.n - from) : NULL;
 	const struct json *v, *id;
 
 	w->text[0] = '\0';
-	*call = NULL;
+	*pending = NULL;
 	if (!end) {
 		e->searched = e->from.n - e->taken;
 		if (e->taken)
@@ -169,9 +169,9 @@ const struct json *engine_next(struct engine *e, struct arena *a, struct call **
 		return NULL;
 	}
 	id = json_get(v, "id");
-	for (struct call *c = id && id->type == JSON_INT ? e->calls : NULL; c && !*call; c = c->next)
+	for (struct pending *c = id && id->type == JSON_INT ? e->pending : NULL; c && !*pending; c = c->next)
 		if (c->id == id->i)
-			*call = c;
+			*pending = c;
 	return v;
 }
 
@@ -188,8 +188,8 @@ int engine_end(struct engine *e, int kill, struct why *w)
 {
 	close_pipe(&e->in);
 	close_pipe(&e->out);
-	while (e->calls)
-		engine_finish(e, e->calls);
+	while (e->pending)
+		engine_finish(e, e->pending);
 	bytes_free(&e->to);
 	bytes_free(&e->from);
 	e->ended = 1;

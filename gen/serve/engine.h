@@ -1,6 +1,6 @@
 /* engine: the process that answers: gen or embed --requests, or a command that speaks the same lines. Requests wait for
  * its standard input and lines taken from its standard output, both without waiting, so that one poll loop serves it
- * and all clients. Each request has a number, by which its call is found when a line comes. */
+ * and all clients. Each request has a number, by which it is found when a line comes. */
 #ifndef ENGINE_H
 #define ENGINE_H
 
@@ -13,12 +13,12 @@
 
 struct exchange;
 
-struct call {                   /* a request that the engine has not finished */
+struct pending {                /* a request that the engine has not finished */
 	int64_t id;
 	struct exchange *exchange;      /* that waits for it, or NULL */
 	int given_up;                   /* nobody waits for it any more */
 	int stream;                     /* it has several lines; the last one has `usage` */
-	struct call *next;
+	struct pending *next;
 };
 
 struct engine {                 /* starts as zeros */
@@ -26,8 +26,8 @@ struct engine {                 /* starts as zeros */
 	int in, out;                    /* 0: there is no process */
 	struct bytes to, from;
 	size_t sent, taken, searched;
-	struct call *calls;
-	size_t n_calls, n_given_up;
+	struct pending *pending;
+	size_t n_pending, n_given_up;
 	int64_t last;                   /* the newest id */
 	int ended;                      /* it answers nothing any more */
 };
@@ -40,7 +40,7 @@ int engine_start(struct engine *e, struct why *w);
 struct json_writer engine_request(struct engine *e, struct bytes *line);
 int engine_ask(struct engine *e, struct bytes *line, struct exchange *x, int stream);
 
-/* Nobody waits any more for the calls of x: they are cancelled. */
+/* Nobody waits any more for the requests of x: they are cancelled. */
 void engine_cancel(struct engine *e, struct exchange *x);
 
 /* Writes what is queued, as far as the pipe takes it; reads what has come. engine_read() returns 0 at the end of the
@@ -52,12 +52,12 @@ int engine_waits_to_write(const struct engine *e);
 /* Takes bytes as if they had been read. */
 int engine_feed(struct engine *e, const char *s, size_t n, struct why *w);
 
-/* The next whole line, parsed into the arena; *call is the one that it answers, or NULL. Returns NULL if none has come
- * (*w is empty), or if the line is not JSON (*w has the reason). */
-const struct json *engine_next(struct engine *e, struct arena *a, struct call **call, struct why *w);
+/* The next whole line, parsed into the arena; *pending is the request that it answers, or NULL. Returns NULL if none
+ * has come (*w is empty), or if the line is not JSON (*w has the reason). */
+const struct json *engine_next(struct engine *e, struct arena *a, struct pending **pending, struct why *w);
 
-/* The call has its last line. */
-void engine_finish(struct engine *e, struct call *call);
+/* The request has its last line. */
+void engine_finish(struct engine *e, struct pending *pending);
 
 /* Closes the engine's input, so that it ends, and waits for it. kill: ends it. -1: it failed, and this is why. */
 int engine_end(struct engine *e, int kill, struct why *w);

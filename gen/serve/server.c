@@ -418,7 +418,7 @@ int server_run(struct server *v, struct why *w)
 	if (v->listening)
 		address_close(&v->address);
 	if (e->out)
-		failed = engine_end(e, v->was_ended || e->n_calls > 0, failed ? &ignored : w) || failed ? -1 : 0;
+		failed = engine_end(e, v->was_ended || e->n_pending > 0, failed ? &ignored : w) || failed ? -1 : 0;
 	service_free(&v->service);
 	return v->was_ended ? 0 : failed;
 }

@@ -21,7 +21,7 @@ int service_begin(struct service *s)
 	json_close(&to, '}');
 	if (engine_ask(&s->engine, &line, NULL, 0))
 		return -1;
-	s->describing = s->engine.calls;
+	s->describing = s->engine.pending;
 	return 0;
 }
 
@@ -61,18 +61,18 @@ static void count(struct counts *c, const struct json *line)
 	c->generation_ms += number(timings, "predicted_ms");
 }
 
-static void take_line(struct service *s, struct call *call, const struct json *line)
+static void take_line(struct service *s, struct pending *pending, const struct json *line)
 {
-	struct exchange *x = call->exchange;
-	int last = !call->stream || json_get(line, "usage") || json_get(line, "error");
+	struct exchange *x = pending->exchange;
+	int last = !pending->stream || json_get(line, "usage") || json_get(line, "error");
 
 	count(&s->counts, line);
-	if (call == s->describing) {
+	if (pending == s->describing) {
 		s->describing = NULL;
 		take_description(s, line);
 	}
 	if (last)
-		engine_finish(&s->engine, call);
+		engine_finish(&s->engine, pending);
 	if (x)
 		exchange_take(x, line, last);
 }
@@ -81,11 +81,11 @@ int service_take(struct service *s, struct why *w)
 {
 	struct arena a = { .limit = ANSWER_MEMORY };
 	const struct json *line;
-	struct call *call;
+	struct pending *pending;
 
-	while ((line = engine_next(&s->engine, &a, &call, w))) {
-		if (call)
-			take_line(s, call, line);
+	while ((line = engine_next(&s->engine, &a, &pending, w))) {
+		if (pending)
+			take_line(s, pending, line);
 		arena_free(&a);
 	}
 	arena_free(&a);
