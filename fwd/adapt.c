@@ -95,11 +95,11 @@ static size_t find_last(const struct lora *l, const struct segment *s, const str
 	return SIZE_MAX;
 }
 
-void adapt_resume(const struct model *m, struct segment *s)
+void adapt_find(const struct model *m, struct segment *s, size_t end)
 {
 	for (size_t i = 0; i < m->n_lora; i++)
 		if (m->lora[i].invocation)
-			s->lora[i].from = find_last(&m->lora[i], s, NULL, s->length);
+			s->lora[i].from = find_last(&m->lora[i], s, NULL, end);
 }
 
 static int is_prompt(const struct frame *f)

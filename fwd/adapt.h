@@ -28,8 +28,9 @@ uint64_t adapt_choices(const struct model *m, const struct lora_use use[LORA_MAX
  * by default. */
 uint64_t adapt_fingerprint(const struct model *m);
 
-/* After a named segment was opened: finds the invocation tokens in it. */
-void adapt_resume(const struct model *m, struct segment *s);
+/* Finds the invocation tokens in a segment's ids [0, end), all of which are a prompt: after a named segment was opened,
+ * or when a text for an embedding has ended. */
+void adapt_find(const struct model *m, struct segment *s, size_t end);
 
 /* Where adapters with invocation tokens apply once a question has been asked: from the last place where these stand, up
  * to the end of the last frame that is a prompt. Sets use[] and returns the first position whose row this changes;

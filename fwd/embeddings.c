@@ -4,6 +4,7 @@
 #include "fwd/plan/plan.h"
 #include "fwd/state/ids.h"
 #include "lib/stream/frame.h"
+#include "adapt.h"
 #include "question.h"
 
 void embeddings_collect(struct text *t, const struct question *q)
@@ -20,6 +21,7 @@ int embeddings_ready(const struct plan *p, struct text *t)
 	t->sampled = t->every = 0;
 	t->wanted = p->rows == TEXT_LAST ? t->end - 1 : 0;
 	t->after = p->rows == TEXT_FIRST ? (uint32_t)t->end - 1 : 0;
+	adapt_find(p->model, t->state, t->end);
 	return t->end > 0;
 }
 

@@ -78,7 +78,7 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	if (segment_open(&e->segment, s->kv, &shape, n_ctx, w) < 0 || digest_check(&e->segment, &e->weights, w) < 0)
 		return -1;
 	memcpy(e->segment.lora, use, sizeof use);
-	adapt_resume(m, &e->segment);
+	adapt_find(m, &e->segment, e->segment.length);
 	return plan_bind(e->plan, n_ctx, w);
 }
 

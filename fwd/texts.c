@@ -98,7 +98,7 @@ static int open_state(struct texts *all, struct text *t, uint32_t number, const 
 	if (own)
 		find_digest(all, &t->own);
 	memcpy(t->own.lora, use, sizeof t->own.lora);
-	adapt_resume(all->model, &t->own);
+	adapt_find(all->model, &t->own, t->own.length);
 	t->state = &t->own;
 	t->end = t->ready = t->own.length;
 	t->changed = SIZE_MAX;
