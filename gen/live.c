@@ -104,8 +104,10 @@ int live_send(struct loop *l, struct live *s, const int32_t *ids, size_t n, uint
 
 int live_over(struct loop *l, struct live *s, struct why *w)
 {
-	if (!s->over)
+	if (!s->over) {
 		l->active -= (size_t)s->fed;
+		l->done++;
+	}
 	if (s->recorded)
 		replay_end(l->replay, s->recorded, (size_t)s->drawn, live_position(s, s->ids.n));
 	s->over = 1;

@@ -119,6 +119,8 @@ static int step(struct loop *l, struct why *w)
 			;
 	if (!status && reads && (at[IN].revents || is_buffered(&l->in)))
 		status = loop_take_in(l, w);
+	if (l->tick)
+		l->tick(l);
 	return status;
 }
 

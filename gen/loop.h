@@ -67,6 +67,7 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 	int logprobs;           /* the sampler sends the log-probability of each id after the id */
 	void (*idle)(struct loop *l, int waiting);      /* called five times a second before the first id of a
 					 * generation, and finally with waiting = 0; or NULL */
+	void (*tick)(struct loop *l);   /* called after each step; or NULL */
 	int text;               /* a descriptor, or -1: show() is called when it is readable */
 	void (*show)(struct loop *l);
 	const struct loop_calls *calls; /* or NULL */
@@ -77,6 +78,7 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 
 	struct card card;       /* read only: the last card received; n_vocab 0: none yet */
 	size_t full;            /* generations that ended because the context was full */
+	size_t done, drawn;     /* generations that are over, and ids that were drawn */
 	int gone;               /* LOOP_OUT, LOOP_COPY: `out` or `copy` has no reader any more; the loop ends */
 	struct queue to_out, to_copy;   /* with calls, to_copy.bytes is the caller's to append to */
 	int ended;              /* all prompts have been read; with calls, set by the caller */

@@ -149,6 +149,7 @@ static int take_drawn(struct loop *l, struct live *s, const struct frame *f, str
 		if (count(l, s, ids[n], pos == FRAME_APPEND ? pos : pos + (uint32_t)n, w))
 			return -1;
 	accepted = count_accepted(s, ids, pos, n);
+	l->drawn += n;
 	s->valid += (uint32_t)accepted;
 	if (r)
 		r->evaluated = evaluated(s, r, n, accepted);

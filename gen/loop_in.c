@@ -162,6 +162,7 @@ static int take_end(struct loop *l, const struct frame *f, struct why *w)
 		return 0;
 	if (s)
 		return live_stop(l, s, f->flags, f->pos, w);
+	l->done += f->seq && f->seq != FRAME_NO_SEQ;
 	/* its number is used up: fwd ignores later frames of it */
 	if (f->seq && f->seq != FRAME_NO_SEQ && sequences_end(&l->live, f->seq, w))
 		return -1;

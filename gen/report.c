@@ -1,14 +1,17 @@
 /* Reports which ids went in and came out, how likely each was, and how long it took. */
 #include "report.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/members.h"
 #include "lib/base/out.h"
@@ -85,6 +88,68 @@ void report_wait(struct loop *l, int waiting)
 		fprintf(stderr, "\r\033[K");
 		shown = 0;
 	}
+}
+
+/* ---- several texts ---- */
+
+static struct {
+	size_t all;             /* 0: not known */
+	double begin, shown;    /* clock_now(); 0: never */
+} batch;
+
+static void show_batch(struct loop *l)
+{
+	double now = clock_now(), took = now - batch.begin;
+
+	/* until the first id, it is the prompt that takes time */
+	if (!l->drawing || took < 1 || now < batch.shown + 0.2)
+		return;
+	fprintf(stderr, "\r%s: %zu", program, l->done);
+	if (batch.all)
+		fprintf(stderr, " of %zu", batch.all);
+	fprintf(stderr, " texts, %.0f tokens/s", (double)l->drawn / took);
+	if (l->done && l->done <= batch.all)
+		fprintf(stderr, ", %.0f s left", took * (double)(batch.all - l->done) / (double)l->done);
+	fprintf(stderr, "\033[K");
+	batch.shown = now;
+}
+
+/* The number of lines; 0 if it cannot be told without reading what is read only once. */
+static size_t count_lines(const char *path)
+{
+	static char part[1 << 16];
+	size_t lines = 0;
+	struct stat st;
+	char last = '\n';
+	ssize_t n;
+	int fd;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return 0;
+	while ((n = io_read(fd, part, sizeof part)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			lines += part[i] == '\n';
+		last = part[n - 1];
+	}
+	close(fd);
+	return lines + (last != '\n');
+}
+
+void report_batch(const struct request *q, struct loop *l)
+{
+	if ((!q->listed && !q->best_of) || !isatty(STDERR_FILENO) || isatty(STDOUT_FILENO))
+		return;
+	program = q->program;
+	batch.all = q->lines ? count_lines(q->lines) : (size_t)q->texts;
+	batch.begin = clock_now();
+	l->tick = show_batch;
+}
+
+void report_batch_end(void)
+{
+	if (batch.shown > 0)
+		fputs("\r\033[K", stderr);
+	batch.shown = 0;
 }
 
 void report_speed(const struct request *q, const struct result *r)

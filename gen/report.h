@@ -13,6 +13,11 @@ void report_wait(struct loop *l, int waiting);
 /* Tells fwd to report its progress, if a terminal will show it. Call before fwd starts. */
 int report_progress(struct request *q, struct why *w);
 
+/* For several texts: from a second later on, shows on a terminal how many are done, the rate, and how long the rest
+ * will take, unless the texts themselves are shown there. report_batch_end() clears that. */
+void report_batch(const struct request *q, struct loop *l);
+void report_batch_end(void);
+
 /* Prints what -v asks for on stderr, about one of l's results, which has ids; on a terminal's conversation only one
  * line of it, the speed. */
 void report(const struct request *q, const struct loop *l, const struct result *r);

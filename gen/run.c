@@ -169,8 +169,10 @@ static int work(struct request *q, struct loop *l, struct result *results, struc
 	setenv("LMPIPE_ERROR_PREFIX", prefix, 1);
 	if (l->idle && report_progress(q, w))
 		return -1;
+	report_batch(q, l);
 	status = q->conversation ? conversation(q, l, w) : q->requests ? requests(q, l, w)
 		: generate(q, l, capture, w);
+	report_batch_end();
 	draft_close(&draft);
 	replay_close(&replay);
 	return status;
