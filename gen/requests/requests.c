@@ -273,7 +273,7 @@ static struct job *next_job(const struct requests *r)
 			continue;
 		if (comes_before(j, found))
 			found = j;
-		/* those after it have waited shorter, and have not started either */
+		/* those after it came later, and so have waited shorter */
 		if (!j->n_started)
 			break;
 	}
