@@ -282,6 +282,23 @@ def examples(server):
     return "right"
 
 
+def in_turn(server):
+    """A request for many choices does not keep another waiting until it is done."""
+    many, one = server.connect(), server.connect()
+    many.sendall(request("Tell me a story.", stream=True, ignore_eos=True, n=128, max_tokens=60))
+    said = many.recv(1 << 16)
+    one.sendall(request("Tell me a story.", ignore_eos=True, max_tokens=5))
+    answer = read_all(one)
+    many.setblocking(False)
+    try:
+        while b"[DONE]" not in said:
+            said += many.recv(1 << 16) or b"[DONE]"
+    except BlockingIOError:
+        pass
+    many.close()
+    return status(answer) if b"[DONE]" not in said else "the first is done before the second"
+
+
 def main():
     server = Server()
     print("together:", together(server))
@@ -324,6 +341,9 @@ def main():
     server.until("requests", 5)
     os.kill(int(open("engine.pid").read()), signal.SIGKILL)
     print("the engine killed:", *sorted({status(read_all(s)) for s in waiting}), server.end())
+
+    server = Server(engine=GEN + " -j 1")
+    print("in turn:", in_turn(server), server.end(signal.SIGTERM, signal.SIGTERM))
 
     for stage in "fwd", "sample":
         server = Server(engine=GEN)
