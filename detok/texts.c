@@ -2,13 +2,16 @@
 #include "texts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/bytes.h"
+#include "lib/base/grow.h"
 #include "lib/base/json.h"
 #include "lib/base/members.h"
 #include "lib/base/out.h"
+#include "lib/stream/ids.h"
 #include "stops.h"
 
 enum { TEXT_MAX = 1 << 30, PART = 256 };
@@ -17,7 +20,12 @@ struct text {
 	struct sequence sequence;
 	struct printer printer;
 	struct bytes bytes;
-	uint64_t count;         /* ids drawn by a sampler */
+	uint64_t count;         /* ids drawn by a sampler; with json, */
+	struct ids ids;         /* these, */
+	float *logprob;         /* and their log-probabilities, [logprob_room]; NAN: not known */
+	size_t logprob_room;
+	int scored;             /* some are */
+	uint32_t first;         /* position of the first; or FRAME_APPEND */
 	int own;                /* its stop strings are those of its own options */
 	int over;               /* it has ended; its line waits for those before it */
 	uint32_t reason;        /* enum frame_reason, or 0 */
@@ -36,6 +44,8 @@ static void close_text(struct text *x)
 {
 	printer_close(&x->printer);
 	bytes_free(&x->bytes);
+	free(x->ids.id);
+	free(x->logprob);
 	free(x->by);
 	free(x);
 }
@@ -59,6 +69,62 @@ static struct text *text_of(struct texts *t, uint32_t seq, struct why *w)
 	}
 	close_text(x);
 	return NULL;
+}
+
+/* ---- what was drawn ---- */
+
+static int add_drawn(struct text *x, int32_t id, uint32_t pos, struct why *w)
+{
+	if (!x->ids.n)
+		x->first = pos;
+	if (x->ids.n == x->logprob_room && grow(&x->logprob, &x->logprob_room, sizeof *x->logprob, 256))
+		return why(w, "sequence %" PRIu32 ": out of memory", x->sequence.number);
+	x->logprob[x->ids.n] = NAN;
+	return ids_append(&x->ids, &id, 1, w);
+}
+
+/* A sampler's log-probabilities of an id, which is the first of the row. */
+static int take_logprob(struct text *x, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	size_t i = f->pos == FRAME_APPEND || x->first == FRAME_APPEND ? x->ids.n - 1 : (size_t)f->pos - x->first;
+	float drawn[2];
+
+	if (f->cols != 2 || !f->rows || frame_read(in, f, drawn, 2, w))
+		return f->cols != 2 || !f->rows ? 0 : -1;
+	if (i < x->ids.n) {
+		x->logprob[i] = drawn[1];
+		x->scored = 1;
+	}
+	return 0;
+}
+
+static void print_drawn(struct json_writer *j, const struct text *x)
+{
+	const char *s;
+	size_t n;
+
+	json_name(j, "ids");
+	json_open(j, '[');
+	for (size_t i = 0; i < x->ids.n; i++)
+		json_int(j, x->ids.id[i]);
+	json_close(j, ']');
+	json_name(j, "tokens");
+	json_open(j, '[');
+	for (size_t i = 0; i < x->ids.n; i++) {
+		s = vocab_piece(x->printer.vocab, x->ids.id[i], 1, &n);
+		json_string(j, s, n);
+	}
+	json_close(j, ']');
+	if (!x->scored)
+		return;
+	json_name(j, "logprobs");
+	json_open(j, '[');
+	for (size_t i = 0; i < x->ids.n; i++)
+		if (isnan(x->logprob[i]))
+			json_raw(j, "null");
+		else
+			json_float(j, (double)x->logprob[i]);
+	json_close(j, ']');
 }
 
 /* ---- lines ---- */
@@ -101,6 +167,7 @@ static void print_json(const struct text *x)
 	if (x->by && x->reason == FRAME_END_REFUSED) {
 		member_bytes(&j, "error", x->by, x->n_by);
 	}
+	print_drawn(&j, x);
 	json_close(&j, '}');
 	out_char('\n');
 }
@@ -189,6 +256,9 @@ static int add_ids(struct texts *t, struct frame_in *in, const struct frame *f, 
 			if (card_check_id(ids[k], x->printer.card->n_vocab, w))
 				return frame_why(in, w);
 			x->count += (uint64_t)sampled;
+			if (sampled && t->json && add_drawn(x, ids[k],
+				f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k, w))
+				return -1;
 			if (!printer_id(&x->printer, ids[k], sampled))
 				continue;
 			stop = stop_string(x->printer.stop, x->printer.found, &n_stop);
@@ -236,6 +306,8 @@ int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, str
 		return 0;
 	if (f->kind == FRAME_IDS)
 		return !t->generated || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
+	if (f->kind == FRAME_LOGPROBS)
+		return t->json && x && x->ids.n ? take_logprob(x, in, f, w) : 0;
 	if (f->kind == FRAME_FORK)
 		return take_fork(t, in, f, w);
 	/* sequence 0 may end twice */

@@ -90,7 +90,7 @@ static void conclude(struct request *q)
 	/* The n-th id is not evaluated, unless it must be kept in a named segment. A user's sampler is only limited by
 	 * the loop. */
 	q->bounded = own_sample || (!q->kv && !q->conversation && !own_fwd);
-	q->logprobs = (q->verbose || q->json || q->best_of || q->shaded) && !own_sample && !q->listed && !q->record;
+	q->logprobs = (q->verbose || q->json || q->best_of || q->shaded) && !own_sample && !q->record;
 	/* the output of a command in place of detok is not shown by gen */
 	q->edited = q->interactive && !q->stage[DETOK].shell && console_edits();
 	q->shown = q->edited || (q->answer && q->conversation && !q->json);
