@@ -12,6 +12,7 @@
 #include "lib/base/slurp.h"
 #include "lib/gguf/models.h"
 #include "lib/grammar/grammar.h"
+#include "lib/schema/schema.h"
 #include "chat_grammar.h"
 #include "chat_parse.h"
 
@@ -73,6 +74,7 @@ struct chat_settings {
 	enum chat_parse what;
 	struct rules_wish wish;         /* of the grammar */
 	struct bytes schema, left_out;
+	const char *schema_name;        /* the file of the schema, or its option */
 	int another;                    /* the model has no template, and another is used: */
 	struct why what_other;
 	size_t n_remarked;
@@ -107,10 +109,23 @@ static void take_choice(struct rules_wish *wish)
 
 static void take_schema(struct chat_settings *set, int is_file)
 {
+	set->schema_name = !is_file ? "--json-schema" : slurp_is_stdin(c.value) ? "standard input" : c.value;
 	set->schema.limit = GRAMMAR_TEXT;
 	if (is_file ? slurp_text(c.value, &set->schema, &w) : bytes_puts(&set->schema, c.value))
 		cli_usage(&c, "%s", is_file ? w.text : "--json-schema: too long");
 	set->wish.schema = &set->schema;
+}
+
+/* A schema of which no grammar can be made is a usage error, as it is to schema. */
+static void check_schema(const struct chat_settings *set)
+{
+	struct bytes grammar = { .limit = GRAMMAR_TEXT }, left_out = { .limit = GRAMMAR_TEXT };
+
+	if (schema_grammar(set->schema.p ? set->schema.p : "", set->schema.n, set->wish.left_out ? &left_out : NULL,
+		&grammar, &w))
+		cli_refuse(&c, "%s: %s", set->schema_name, w.text);
+	bytes_free(&grammar);
+	bytes_free(&left_out);
 }
 
 static void options(struct chat_settings *set)
@@ -151,6 +166,8 @@ static void options(struct chat_settings *set)
 		cli_usage(&c, "--messages: standard input holds the answer");
 	if (c.argc != 1)
 		cli_usage(&c, "expected one operand, the model (try --help)");
+	if (set->wish.schema)
+		check_schema(set);
 }
 
 /* Adds messages: as JSON if they begin like it, otherwise as one of the user. */
