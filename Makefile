@@ -104,8 +104,8 @@ BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main find keep list segment_text
 FEED = feed_opts loop loop_in loop_back loop_start live release cache queue draft guessing replay result
-GEN = run generate signals options arguments hosts pipeline report messages convert console show alone list parser \
-	calls display commands layout spans conversation record verify $(REQUESTS:%=requests/%) $(FEED)
+GEN = run generate signals options tables arguments hosts pipeline report messages convert console show alone list \
+	parser calls display commands layout spans conversation record verify $(REQUESTS:%=requests/%) $(FEED)
 REQUESTS = requests inbox job learned fields opts kept prompts choice logprobs parts deltas answers \
 	conversions answered
 SERVE = http reply failure sampling keys engine service exchange turn openai texts embeddings rerank \

@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "options.h"
 #include "run.h"
+#include "tables.h"
 
 static struct cli c = { .program = "ask", .synopsis = "[options] QUESTION... [< DOCUMENT]",
 	.purpose = "a question to a language model, and its answer", .opts = ask_opts,

@@ -7,6 +7,7 @@
 #include "options.h"
 #include "pipeline.h"
 #include "run.h"
+#include "tables.h"
 #include "verify.h"
 
 static struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)",

@@ -13,7 +13,7 @@
 #include "lib/base/slurp.h"
 #include "lib/sampler/opts.h"
 #include "lib/stream/arithmetic.h"
-#include "options.h"
+#include "tables.h"
 
 enum { RECORD_MAX = 1 << 30 };  /* bytes of a record as a tree, and of a grammar */
 
