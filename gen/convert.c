@@ -156,7 +156,9 @@ void convert_kept(struct stage *kv, const char *name, struct ids *out)
 
 	kv->quiet = 1;
 	if (kv->n && (filter_lines(kv, name, stage_file(&ignored), &lines, &ignored)
-	    || read_ids(lines.p, out, &ignored)))
+	    || read_ids(lines.p, out, &ignored))) {
 		out->n = 0;
+		stage_forget(kv);
+	}
 	bytes_free(&lines);
 }

@@ -324,20 +324,41 @@ void stages_kill(struct stage *s, int n)
 		}
 }
 
+/* The error line[*length] of s; NULL: there is none. */
+static char *line_of(const struct stage *s, size_t *length)
+{
+	size_t n = strlen(s->program);
+
+	take_lines();
+	for (char *line = lines + s->lines; WIFEXITED(s->status) && *line; line += *length + (line[*length] != 0)) {
+		*length = strcspn(line, "\n");
+		if (!strncmp(line, s->program, n) && line[n] == ':')
+			return line;
+	}
+	return NULL;
+}
+
+void stage_forget(const struct stage *s)
+{
+	size_t n;
+	char *line = line_of(s, &n);
+
+	/* what another has written after it stays where that is looked for */
+	if (!line || line + n + 1 < lines + n_lines)
+		return;
+	n_lines = (size_t)(line - lines);
+	memset(line, 0, n + 1);
+}
+
 /* Sets the reason to the error line of s or, if it has none, to what ended it. */
 static void explain(const struct stage *s, struct why *w)
 {
-	size_t n = strlen(s->program), length;
+	size_t length;
+	const char *line = line_of(s, &length);
 
-	take_lines();
-	for (const char *line = lines + s->lines; WIFEXITED(s->status) && *line; line += length + (line[length] != 0)) {
-		length = strcspn(line, "\n");
-		if (!strncmp(line, s->program, n) && line[n] == ':') {
-			why(w, "%.*s", (int)length, line);
-			return;
-		}
-	}
-	if (died_of(s))
+	if (line)
+		why(w, "%.*s", (int)length, line);
+	else if (died_of(s))
 		why(w, "%s: killed by signal %d", s->name, died_of(s));
 	else if (s->early)
 		why(w, "%s: ended, with status 0, before the text was complete", s->name);
