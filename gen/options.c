@@ -405,6 +405,9 @@ void options(struct request *q, struct cli *c)
 	find_its_model(q, c, argv0, is_chat ? SHIPPED_CHAT : SHIPPED);
 	if (isatty(STDERR_FILENO) && !is_chat && !q->print_pipeline && has_template(q->model) > 0)
 		cli_warn(c, "%s answers questions: try ask(1), or -i; gen continues the text", q->model);
+	if (!is_chat && !q->prompt && !q->file && !q->lines && !q->print_pipeline && isatty(STDIN_FILENO)
+	    && isatty(STDERR_FILENO))
+		cli_warn(c, "reading the prompt from the terminal: ^D ends it (-i holds a conversation)");
 	q->plain = q->interactive && !names_template(q) && only_continues(q->model);
 }
 
