@@ -51,7 +51,7 @@ static int write_chunks(struct tok *t, const struct ids *more, int last, struct 
 }
 
 /* Each id with its bytes in the document. The first and the last may be BOS and EOS, which are at its ends. */
-static void print_offsets(const struct tok *t, const struct ids *ids, const struct text *x)
+static void print_offsets(const struct tok *t, const struct ids *ids, const struct source *x)
 {
 	int bos = x->first && tok_adds_bos(t), eos = x->last && tok_adds_eos(t);
 	const char *s = x->s, *from, *to;
@@ -75,7 +75,7 @@ int document_add(struct tok *t, const char *name, int first, int last, struct wh
 	static struct bytes text = { .limit = PTRDIFF_MAX };
 	static struct ids ids;
 	static char none[1];
-	struct text file = { .name = strcmp(name, "-") ? name : "standard input", .line = 1, .first = first,
+	struct source file = { .name = strcmp(name, "-") ? name : "standard input", .line = 1, .first = first,
 		.last = last };
 
 	text.n = 0;

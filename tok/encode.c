@@ -26,14 +26,14 @@ int tok_writes_frames(const struct tok *t)
 	return !t->decimal && !t->offsets && !t->count;
 }
 
-int tok_flags(const struct tok *t, const struct text *x)
+int tok_flags(const struct tok *t, const struct source *x)
 {
 	return (t->plain ? 0 : VOCAB_SPECIAL) | (t->raw ? VOCAB_RAW : 0)
 		| (!x->first || t->append ? VOCAB_CONTINUE : 0);
 }
 
 /* The word that begins at this offset is not an id. */
-static int no_id(const struct tok *t, const struct text *x, size_t at, size_t line, struct why *w)
+static int no_id(const struct tok *t, const struct source *x, size_t at, size_t line, struct why *w)
 {
 	enum { SHOWN_MOST = 24 };
 	char shown[SHOWN_MOST * QUOTE_ROOM + 1];
@@ -48,7 +48,7 @@ static int no_id(const struct tok *t, const struct text *x, size_t at, size_t li
 }
 
 /* Appends the decimal ids in the text. */
-static int read_ids(const struct tok *t, const struct text *x, struct ids *ids, struct why *w)
+static int read_ids(const struct tok *t, const struct source *x, struct ids *ids, struct why *w)
 {
 	const int32_t n_vocab = t->card.n_vocab;
 	size_t line = x->line, at = 0, start;
@@ -81,7 +81,7 @@ static void warn_of_bos(struct tok *t)
 	t->warn(text);
 }
 
-int tok_encode(struct tok *t, struct text *x, struct ids *ids, struct why *w)
+int tok_encode(struct tok *t, struct source *x, struct ids *ids, struct why *w)
 {
 	int bos = x->first && tok_adds_bos(t);
 

@@ -37,7 +37,7 @@ struct tok {
 };
 
 /* A text, or one of the files that make it up. */
-struct text {
+struct source {
 	const char *name;       /* of its file */
 	char *s;                /* [n] */
 	size_t n;
@@ -49,9 +49,9 @@ struct text {
 int tok_adds_bos(const struct tok *t);
 int tok_adds_eos(const struct tok *t);
 int tok_writes_frames(const struct tok *t);
-int tok_flags(const struct tok *t, const struct text *x);       /* of vocab_encode() */
+int tok_flags(const struct tok *t, const struct source *x);       /* of vocab_encode() */
 
 /* Replaces ids by those of the text, whose escapes are replaced in place. */
-int tok_encode(struct tok *t, struct text *x, struct ids *ids, struct why *w);
+int tok_encode(struct tok *t, struct source *x, struct ids *ids, struct why *w);
 
 #endif

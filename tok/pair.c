@@ -19,7 +19,7 @@ int pairing_open(struct pairing *p, const struct gguf *g, const struct vocab *v,
 
 /* ---- from a line to two texts ---- */
 
-static int split_json(const struct text *line, struct arena *a, struct span *query, struct span *document,
+static int split_json(const struct source *line, struct arena *a, struct span *query, struct span *document,
 	struct why *w)
 {
 	const struct json *v = json_parse(a, line->s, line->n, w), *second;
@@ -36,7 +36,7 @@ static int split_json(const struct text *line, struct arena *a, struct span *que
 	return 0;
 }
 
-static int split_tab(const struct tok *t, const struct text *line, struct span *query, struct span *document,
+static int split_tab(const struct tok *t, const struct source *line, struct span *query, struct span *document,
 	struct why *w)
 {
 	char *tab = line->n ? memchr(line->s, '\t', line->n) : NULL, *after;
@@ -80,7 +80,7 @@ static int encode_template(struct tok *t, const struct span *query, const struct
 	struct why *w)
 {
 	struct bytes text = { .limit = PTRDIFF_MAX };
-	struct text all = { .first = 1, .last = 1 };
+	struct source all = { .first = 1, .last = 1 };
 	int failed = fill(&text, t->pairing->template, query, document) ? why(w, "out of memory") : 0;
 
 	if (!failed)
@@ -107,7 +107,7 @@ static int encode_two(struct tok *t, const struct span *query, const struct span
 		|| add(ids, p->end, w) ? -1 : 0;
 }
 
-int pair_encode(struct tok *t, struct text *line, struct arena *a, struct ids *ids, struct why *w)
+int pair_encode(struct tok *t, struct source *line, struct arena *a, struct ids *ids, struct why *w)
 {
 	struct span query = span_of(""), document = span_of("");
 	int failed = t->json ? split_json(line, a, &query, &document, w) : split_tab(t, line, &query, &document, w);

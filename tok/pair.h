@@ -15,6 +15,6 @@ int pairing_open(struct pairing *p, const struct gguf *g, const struct vocab *v,
 
 /* Replaces ids by those of the pair in the line, whose escapes are replaced in place. A line of JSON uses the arena.
  * Returns 0; 1 if the line is null: the stage before has said what is wrong with it; -1 with a reason. */
-int pair_encode(struct tok *t, struct text *line, struct arena *a, struct ids *ids, struct why *w);
+int pair_encode(struct tok *t, struct source *line, struct arena *a, struct ids *ids, struct why *w);
 
 #endif

@@ -40,7 +40,7 @@ static int take_ids(const struct tok *t, const struct json *list, struct ids *id
 }
 
 /* The ids of what the line says. Returns 1 for null: the stage before has said what is wrong with it. */
-static int encode_json(struct tok *t, struct text *x, struct arena *a, struct ids *ids, struct why *w)
+static int encode_json(struct tok *t, struct source *x, struct arena *a, struct ids *ids, struct why *w)
 {
 	const struct json *v = json_parse(a, x->s, x->n, w);
 
@@ -58,7 +58,7 @@ static int encode_json(struct tok *t, struct text *x, struct arena *a, struct id
 }
 
 /* The ids of the line. Returns 0; 1 if there are none, as the stage before has said; -1 with a reason that names it. */
-static int encode_line(struct tok *t, struct text *x, struct ids *ids, struct why *w)
+static int encode_line(struct tok *t, struct source *x, struct ids *ids, struct why *w)
 {
 	struct arena a = { .limit = JSON_LINE_MAX };
 	int failed = 0;
@@ -85,7 +85,7 @@ static int encode_line(struct tok *t, struct text *x, struct ids *ids, struct wh
 static int write_lines(struct tok *t, struct lines *lines, struct why *w)
 {
 	static struct ids ids;
-	struct text line = { .name = lines->name, .first = 1, .last = 1 };
+	struct source line = { .name = lines->name, .first = 1, .last = 1 };
 	int got, failed;
 
 	while ((got = lines_next(lines, &line.s, &line.n, w)) > 0) {
