@@ -102,15 +102,17 @@ static void pack(const struct kernels *t, struct acts *a, const float *x)
 
 enum precision { NARROW, WIDE, FLOATS };        /* of the activations of quantised weights */
 
-/* y[n][rows], by one table, in row ranges as threads would take them. */
+/* y[n][rows], by one table, in row ranges as threads would take them; with one_stream, columns are packed for this
+ * format alone. */
 static void product(const struct kernels *t, const struct matrix *w, const float *x, size_t n, enum precision precision,
                     int one_stream, float *y)
 {
 	struct acts a = { .kind = precision == FLOATS ? ACTS_F32 : t->acts_kind(w->format, precision == WIDE),
-		.k = w->cols, .n = n };
+		.k = w->cols, .n = n, .formats = one_stream ? UINT64_C(1) << w->format->id : 0 };
 	void *scratch = allocate(t->product_scratch(w->cols));
+	size_t bytes = t->acts_bytes(a.kind, a.k, n);
 
-	a.data = allocate(t->acts_bytes(a.kind, a.k, n));
+	a.data = memset(allocate(bytes), 0x55, bytes);
 	pack(t, &a, x);
 	for (size_t r = 0; r < w->rows; r += 2 * KERNELS_ROWS) {
 		size_t end = r + 2 * KERNELS_ROWS < w->rows ? r + 2 * KERNELS_ROWS : w->rows;
@@ -194,10 +196,10 @@ static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, 
 		holds(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar",
 			t->name, w.format->name, k, rows, n);
 	}
-	for (size_t i = 1; (t = kernels_each(i)) && n == 1; i++) {
-		memset(got, 0xff, rows * sizeof *got);
+	for (size_t i = 1; (t = kernels_each(i)) && n <= 2; i++) {
+		memset(got, 0xff, n * rows * sizeof *got);
 		product(t, &w, x, n, precision, 1, got);
-		holds(same(want, got, rows), "one stream differs from scalar", t->name, w.format->name, k, rows, n);
+		holds(same(want, got, n * rows), "one stream differs from scalar", t->name, w.format->name, k, rows, n);
 	}
 	for (size_t i = 0; (t = kernels_each(i)) && n > 1 && n < 500; i++) {
 		for (size_t c = 0; c < n; c++)

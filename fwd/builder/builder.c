@@ -292,7 +292,7 @@ static void add_product(struct builder *b, struct op_product *o, const char *nam
 		return;
 	o->kind[o->n] = b->plan->setup.embeds ? ACTS_F32
 		: b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
-	o->x->wants[o->kind[o->n]] = 1;
+	o->x->wants[o->kind[o->n]] |= UINT64_C(1) << o->w[o->n].format->id;
 	if (y)
 		o->y[o->n] = rows_of(y);
 	o->n++;

@@ -53,7 +53,7 @@ static struct value *add_first(struct builder *b, struct first_products *p, cons
 	p->adapter[o->n] = pair->adapter;
 	o->w[o->n] = pair->a;
 	o->kind[o->n] = b->plan->setup.kernels->acts_kind(pair->a.format, 1);
-	o->x->wants[o->kind[o->n]] = 1;
+	o->x->wants[o->kind[o->n]] |= UINT64_C(1) << pair->a.format->id;
 	o->y[o->n++] = rows_of(low);
 	return low;
 }

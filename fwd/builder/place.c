@@ -391,7 +391,7 @@ static void bind_all(struct graph *g, unsigned char *base)
 	for (struct value *x = g->packed; x; x = x->next)
 		for (int kind = 0; kind < ACTS_KINDS; kind++)
 			x->packed->acts[kind] = (struct acts){ .kind = kind, .k = x->packed->k,
-				.data = base + x->packed_offset[kind] };
+				.formats = x->packed->wants[kind], .data = base + x->packed_offset[kind] };
 }
 
 int graph_place(struct graph *g)

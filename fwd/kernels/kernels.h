@@ -66,6 +66,7 @@ struct acts_part {
 struct acts {
 	enum acts_kind kind;
 	size_t k, n;            /* elements of a column; columns of this batch, at least 1 */
+	uint64_t formats;       /* bit f: weights of format f are multiplied by them; 0: any may be */
 	/* acts_bytes(kind, k, n) bytes, 64-byte aligned, the caller's; acts_pack() fills them */
 	void *data;
 };

@@ -65,7 +65,7 @@ size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t el
 size_t packed_place(const struct packed *p, const struct kernels *k, size_t e, size_t n, enum acts_kind kind,
 	size_t at)
 {
-	p->by_expert[kind][e] = (struct acts){ .kind = kind, .k = p->k, .n = n,
+	p->by_expert[kind][e] = (struct acts){ .kind = kind, .k = p->k, .n = n, .formats = p->wants[kind],
 		.data = (char *)p->acts[kind].data + at };
 	return at + acts_room(k, kind, p->k, n);
 }

@@ -38,7 +38,8 @@ enum { ACTS_KINDS = ACTS_Q16 + 1 };
 /* Rows prepared for products, once for each kind of activations that one of the products wants. */
 struct packed {
 	size_t k;                       /* elements of a row */
-	int wants[ACTS_KINDS];          /* indexed by enum acts_kind */
+	/* indexed by enum acts_kind: bit f: a product with weights of format f wants it */
+	uint64_t wants[ACTS_KINDS];
 	struct acts acts[ACTS_KINDS];   /* n is set for each batch */
 	size_t experts;                 /* number of experts, or of heads: acts[].data has the rows of each in turn; 0:
 					 * neither */

@@ -80,6 +80,23 @@ static inline int tile_kernel(const struct format *f)
 	return -1;
 }
 
+/* Whether decode.c reads the integers in eights for this type. */
+INLINE int in_eights(struct unpacker u) { return EIGHTS && (u.order == ORDER_EIGHTS || u.read_rows); }
+
+/* The orders in which it does, a bit each, for any of these formats (struct acts). */
+static inline unsigned orders_for(uint64_t formats)
+{
+	unsigned orders = 0;
+
+#define ORDERS(id, NAME, name, ...) \
+	if (!formats || formats >> (id) & 1) \
+		orders |= in_eights(unpack_##name) ? 1 << ORDER_EIGHTS | 1 << ORDER_MAGNITUDES \
+			: 1 << unpack_##name.order;
+	FORMATS_QUANTISED(ORDERS)
+#undef ORDERS
+	return orders;
+}
+
 /* Whether decode.c, not columns.c, reads n columns. */
 static inline int acts_decoded(size_t planes, size_t n)
 {

@@ -179,8 +179,6 @@ INLINE struct unpacker unpacker_at_once(struct unpacker u)
 	return u;
 }
 
-INLINE int in_eights(struct unpacker u) { return EIGHTS && (u.order == ORDER_EIGHTS || u.read_rows); }
-
 /* sum[column or plane][half]: the integer sums of a span, as above. */
 INLINE void span_sums(struct unpacker u, const uint8_t *p, struct decode_shape s, const char *x, i32x16 sum[2][2])
 {

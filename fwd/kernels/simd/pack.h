@@ -180,19 +180,20 @@ INLINE struct quantised_block take_block(const struct quantised *q, size_t plane
 	return b;
 }
 
-/* Stores the integers of block b of a span in the orders that decode.c reads, `step` bytes apart. */
-INLINE void place_orders(const int32_t codes[8], int8_t *to, size_t step, size_t b)
+/* Stores the integers of block b of a span in these orders, a bit each, `step` bytes apart. */
+INLINE void place_orders(const int32_t codes[8], unsigned orders, int8_t *to, size_t step, size_t b)
 {
 	int8_t eight[8];
 
-	for (size_t j = 0; PAIRS && j < 4; j++) {
+	for (size_t j = 0; PAIRS && orders >> ORDER_FIELDS & 1 && j < 4; j++)
 		memcpy(to + ORDER_FIELDS * step + field_place(b, j), codes + 2 * j, 8);
+	for (size_t j = 0; PAIRS && orders >> ORDER_GROUPS & 1 && j < 4; j++)
 		memcpy(to + ORDER_GROUPS * step + group_place(b, j), codes + 2 * j, 8);
-	}
-	memcpy(to + ORDER_PLAIN * step + b * 32, codes, 32);
-	memcpy(to + ORDER_QUARTERS * step + quarter_place(b, 0), codes, 16);
-	memcpy(to + ORDER_QUARTERS * step + quarter_place(b, 1), codes + 4, 16);
-	for (size_t j = 0; EIGHTS && j < 4; j++) {
+	if (orders >> ORDER_PLAIN & 1)
+		memcpy(to + ORDER_PLAIN * step + b * 32, codes, 32);
+	for (size_t h = 0; orders >> ORDER_QUARTERS & 1 && h < 2; h++)
+		memcpy(to + ORDER_QUARTERS * step + quarter_place(b, h), codes + 4 * h, 16);
+	for (size_t j = 0; EIGHTS && orders >> ORDER_EIGHTS & 1 && j < 4; j++) {
 		memcpy(eight, codes + 2 * j, 8);
 		memcpy(to + ORDER_EIGHTS * step + eight_place(b, j), eight, 8);
 		for (int i = 0; i < 8; i++)
@@ -201,11 +202,13 @@ INLINE void place_orders(const int32_t codes[8], int8_t *to, size_t step, size_t
 	}
 }
 
-/* Stores a block as number b of the span of column c of n, whose spans start at `spans`. */
-INLINE void place_block(const struct quantised_block *from, size_t planes, char *spans, size_t c, size_t n, size_t b)
+/* Stores a block as number b of the span of column c of n, whose spans start at `spans`; transposed, and in these
+ * orders. */
+INLINE void place_block(const struct quantised_block *from, size_t planes, unsigned orders, char *spans, size_t c,
+                        size_t n, size_t b)
 {
 	struct acts_span *to = (struct acts_span *)(spans + c * acts_span_bytes(planes));
-	int8_t *orders = (int8_t *)spans + n * acts_span_bytes(planes) + c * planes * SPAN;
+	int8_t *ordered = (int8_t *)spans + n * acts_span_bytes(planes) + c * planes * SPAN;
 	size_t lane = block_lane(b);
 
 	for (int part = 0; part < BLOCK_SUMS; part++) {
@@ -218,8 +221,7 @@ INLINE void place_block(const struct quantised_block *from, size_t planes, char 
 
 		for (size_t j = 0; j < 8; j++)
 			lanes[16 * j + lane] = from->codes[p][j];
-		if (acts_decoded(planes, n))
-			place_orders(from->codes[p], orders + p * SPAN, n * planes * SPAN, b);
+		place_orders(from->codes[p], orders, ordered + p * SPAN, n * planes * SPAN, b);
 	}
 }
 
@@ -227,13 +229,14 @@ INLINE void place_block(const struct quantised_block *from, size_t planes, char 
 static void place_span(struct acts *a, const struct quantised *q, size_t c, size_t g)
 {
 	size_t blocks = a->k / 32, planes = acts_planes(a->kind), bytes = acts_spans_bytes(planes, a->n);
+	unsigned orders = acts_decoded(planes, a->n) ? orders_for(a->formats) : 0;
 	struct row_run run = row_run_of(blocks);
 
 	for (size_t i = 0; i < SPAN_BLOCKS && (!run.contiguous || g * SPAN_BLOCKS + i < blocks); i++) {
 		struct quantised_block block = take_block(q, planes, i);
 
 		for (size_t at = g * SPAN_BLOCKS + i, row = 0; row < run.rows; row++, at += blocks)
-			place_block(&block, planes, (char *)a->data + at / SPAN_BLOCKS * bytes, c, a->n,
+			place_block(&block, planes, orders, (char *)a->data + at / SPAN_BLOCKS * bytes, c, a->n,
 			            at % SPAN_BLOCKS);
 	}
 }
