@@ -19,7 +19,7 @@ static int ask_model(struct exchange *x, const struct json *body, struct why *w)
 	struct bytes line;
 	struct json_writer to = exchange_request(x, &line);
 
-	member_raw(&to, "model", "true");
+	member_flag(&to, "model", 1);
 	exchange_ask(x, &to);
 	return 0;
 }
@@ -58,7 +58,7 @@ static void answer_models(struct exchange *x, const struct json *line, int last)
 	member_open(&to, "data", '[');
 	write_model(&to, x);
 	json_close(&to, ']');
-	member_raw(&to, "has_more", "false");
+	member_flag(&to, "has_more", 0);
 	member_text(&to, "first_id", name);
 	member_text(&to, "last_id", name);
 	json_close(&to, '}');

@@ -103,7 +103,7 @@ struct json_writer exchange_request(struct exchange *x, struct bytes *line)
 	struct json_writer to = engine_request(&x->service->engine, line);
 
 	if (x->stream)
-		member_raw(&to, "stream", "true");
+		member_flag(&to, "stream", 1);
 	return to;
 }
 

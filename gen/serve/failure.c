@@ -32,7 +32,7 @@ static void write_code(struct json_writer *to, const struct failure *f)
 	if (f->status == 401)
 		member_text(to, "code", "invalid_api_key");
 	else
-		member_raw(to, "code", "null");
+		member_null(to, "code");
 }
 
 static void write_param(struct json_writer *to, const struct failure *f)
@@ -40,7 +40,7 @@ static void write_param(struct json_writer *to, const struct failure *f)
 	if (f->param)
 		member_text(to, "param", f->param);
 	else
-		member_raw(to, "param", "null");
+		member_null(to, "param");
 }
 
 void failure_body(struct json_writer *to, enum form form, const struct failure *f)

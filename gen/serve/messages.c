@@ -69,7 +69,7 @@ static void write_reason(struct json_writer *to, const struct message *m)
 	if (m->stop.n)
 		member_bytes(to, "stop_sequence", m->stop.p, m->stop.n);
 	else
-		member_raw(to, "stop_sequence", "null");
+		member_null(to, "stop_sequence");
 }
 
 static void start(struct exchange *x)
@@ -80,8 +80,8 @@ static void start(struct exchange *x)
 	member_open(&to, "message", '{');
 	write_head(&to, x);
 	member_raw(&to, "content", "[]");
-	member_raw(&to, "stop_reason", "null");
-	member_raw(&to, "stop_sequence", "null");
+	member_null(&to, "stop_reason");
+	member_null(&to, "stop_sequence");
 	write_usage(&to, NULL);
 	json_close(&to, '}');
 	end_event(x, &to, "message_start");

@@ -230,7 +230,7 @@ static int write_tool_choice(struct json_writer *to, const struct json *choice, 
 	if (!choice || choice->type == JSON_NULL)
 		return 0;
 	if (member_is_true(choice, "disable_parallel_tool_use"))
-		member_raw(to, "parallel_tool_calls", "false");
+		member_flag(to, "parallel_tool_calls", 0);
 	if (member_is(choice, "auto") || member_is(choice, "none")) {
 		member_text(to, "tool_choice", json_get_string(choice, "type"));
 	} else if (member_is(choice, "any")) {

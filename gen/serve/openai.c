@@ -104,7 +104,7 @@ static void answer_events(struct exchange *x, const struct json *line, int last)
 		to = begin_envelope(&b, x, c->chunk);
 		member_value(&to, "choices", choices);
 		if (c->usage)
-			member_raw(&to, "usage", "null");
+			member_null(&to, "usage");
 		json_close(&to, '}');
 		exchange_event(x, NULL, &b);
 	}

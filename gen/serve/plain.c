@@ -73,7 +73,7 @@ static int ask_apply_template(struct exchange *x, const struct json *body, struc
 	if (!member_first(json_get(body, "messages")))
 		return why(w, "messages: a list with a message is required");
 	to = exchange_request(x, &line);
-	member_raw(&to, "apply_template", "true");
+	member_flag(&to, "apply_template", 1);
 	members_copy(&to, body, names);
 	exchange_ask(x, &to);
 	return 0;
@@ -94,7 +94,7 @@ static int ask_count_tokens(struct exchange *x, const struct json *body, struct 
 
 	exchange_name(x, "");
 	to = exchange_request(x, &line);
-	member_raw(&to, "apply_template", "true");
+	member_flag(&to, "apply_template", 1);
 	if (messages_input(&to, body, &param, w))
 		exchange_fail(x, 400, param, w->text);
 	exchange_ask(x, &to);
@@ -110,7 +110,7 @@ static void answer_count_tokens(struct exchange *x, const struct json *line, int
 	if (prompt) {
 		to = exchange_request(x, &b);
 		member_value(&to, "tokenize", prompt);
-		member_raw(&to, "add_special", "false");
+		member_flag(&to, "add_special", 0);
 		exchange_ask(x, &to);
 		return;
 	}

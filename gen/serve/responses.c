@@ -100,7 +100,7 @@ static void write_item(struct json_writer *to, const struct exchange *x, const s
 static void write_usage(struct json_writer *to, const struct json *usage)
 {
 	if (!usage) {
-		member_raw(to, "usage", "null");
+		member_null(to, "usage");
 		return;
 	}
 	member_open(to, "usage", '{');
@@ -127,7 +127,7 @@ static void write_response(struct json_writer *to, const struct exchange *x, con
 	member_text(to, "object", "response");
 	member_int(to, "created_at", x->created);
 	member_text(to, "status", !usage ? "in_progress" : r->cut ? "incomplete" : "completed");
-	member_raw(to, "error", "null");
+	member_null(to, "error");
 	member_raw(to, "incomplete_details", usage && r->cut ? "{\"reason\":\"max_output_tokens\"}" : "null");
 	member_text(to, "model", x->service->name);
 	member_open(to, "output", '[');
@@ -135,8 +135,8 @@ static void write_response(struct json_writer *to, const struct exchange *x, con
 		write_item(to, x, &r->turn.item[i], 1);
 	json_close(to, ']');
 	members_raw(to, &r->request);
-	member_raw(to, "previous_response_id", "null");
-	member_raw(to, "store", "false");
+	member_null(to, "previous_response_id");
+	member_flag(to, "store", 0);
 	member_text(to, "truncation", "disabled");
 	write_usage(to, usage);
 	json_close(to, '}');
@@ -289,7 +289,7 @@ static int ask(struct exchange *x, const struct json *body, struct why *w)
 	if (most && most->type != JSON_NULL)
 		member_value(&to, "max_tokens", most);
 	if (wants_logprobs(body))
-		member_raw(&to, "logprobs", "true");
+		member_flag(&to, "logprobs", 1);
 	members_copy(&to, body, names);
 	sampling_copy(&to, body);
 	exchange_ask(x, &to);

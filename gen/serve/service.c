@@ -17,7 +17,7 @@ int service_begin(struct service *s)
 
 	s->started = (int64_t)time(NULL);
 	s->model.limit = DESCRIPTION_MAX;
-	member_raw(&to, "model", "true");
+	member_flag(&to, "model", 1);
 	json_close(&to, '}');
 	if (engine_ask(&s->engine, &line, NULL, 0))
 		return -1;
