@@ -88,7 +88,8 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 
 	struct sequences live;  /* private from here on: of struct live */
 	int hurried;            /* the next step does not wait */
-	uint32_t started;       /* number of the last sequence that loop_start() started */
+	uint32_t started;       /* number of the last sequence that loop_start() started, or of a marker */
+	size_t releasing;       /* markers that have not come back */
 	size_t cached;          /* positions of those that are over and still in fwd */
 	uint64_t uses;          /* of these */
 	struct frame held;      /* frame of the next prompt, whose payload is still unread in `in`, */

@@ -61,16 +61,19 @@ int release_end(struct loop *l, struct live *s, struct why *w)
 	if (live_number(l, &s->marker, w) || queue_put(&l->to_out, l->out, &f, NULL, w))
 		return -1;
 	f.seq = s->marker;
+	l->releasing++;
 	return queue_put(&l->to_out, l->out, &f, NULL, w);
 }
 
 int release_marked(struct loop *l, uint32_t number, struct why *w)
 {
-	struct sequence **all = sequences_all(&l->live, w);
+	struct sequence **all;
 	struct live *s = NULL;
 	int failed;
 
-	if (!all)
+	if (!l->releasing || !number)
+		return 0;
+	if (!(all = sequences_all(&l->live, w)))
 		return -1;
 	for (size_t i = 0; i < l->live.n && !s; i++)
 		if (((struct live *)all[i])->marker == number)
@@ -78,6 +81,7 @@ int release_marked(struct loop *l, uint32_t number, struct why *w)
 	free(all);
 	if (!s)
 		return 0;
+	l->releasing--;
 	failed = l->calls->over(s->owner, s->end, s->text, s->n_text, w);
 	return failed || live_end(l, s, w) ? -1 : 0;
 }
