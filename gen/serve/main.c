@@ -28,7 +28,7 @@ static const struct opt opts[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
 	{ 'c', "ctx-size", "N", "the context, in tokens" },
 	{ 't', "threads", "N", "threads of fwd" },
-	{ 'j', "jobs", "N", "run at most N requests at a time" },
+	{ 'j', "jobs", "N", "generate at most N texts at a time (default: 16)" },
 	{ ENGINE, "engine", "COMMAND", "run the shell command COMMAND instead of gen or embed --requests" },
 	{ 0 }
 };
