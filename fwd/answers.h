@@ -1,11 +1,13 @@
 /* answers: the frames of logits, or of scores, that answer texts. The rows of a frame are written as batches evaluate
- * them; its header, with the first. */
+ * them; its header, with the first. So are the ids that a frame of logits answers, if the text `echoes`: the next stage
+ * then wakes up once for a token. */
 #ifndef ANSWERS_H
 #define ANSWERS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/why.h"
 #include "fwd/plan/plan.h"
 #include "batch_rows.h"
@@ -25,6 +27,7 @@ struct answers {
 	float *logits;                  /* [rows][n_vocab], computed at once */
 	size_t rows;
 	struct scores scores;           /* of up to `rows` rows */
+	struct bytes before;            /* what is written before the next row */
 };
 
 /* Returns 0, or -1 if memory is short. Call answers_close() in either case. */

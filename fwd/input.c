@@ -211,6 +211,13 @@ static int read_ids(struct input *in, const struct question *q, struct why *w)
 		: frame_read(&in->in, &in->frame, in->ids + first, 1, w);
 }
 
+/* Whether a frame is written with its answer, and not before it: a single id of a sampler, which is answered soon. */
+static int echoes(const struct batch *b, const struct frame *f)
+{
+	return f->kind == FRAME_IDS && f->rows == 1 && f->flags == FRAME_SAMPLED && !b->hidden.in && !b->hidden.out
+		&& !b->answers.embeds && !b->answers.chained;
+}
+
 /* Ids or a canvas. */
 static int take_ids(struct input *in, struct why *w)
 {
@@ -238,7 +245,8 @@ static int take_ids(struct input *in, struct why *w)
 		question_ask(b, t, &q);
 	out = q.frame;
 	out.pos = (uint32_t)q.pos;
-	if (frame_write(b->answers.out, &out, in->ids, w) < 0)
+	t->echoes = echoes(b, &out);
+	if (!t->echoes && frame_write(b->answers.out, &out, in->ids, w) < 0)
 		return -1;
 	if (q.frame.rows)
 		question_ask(b, t, &q);

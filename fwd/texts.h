@@ -39,6 +39,7 @@ struct text {
 					 * SIZE_MAX: none */
 	int asked;                      /* there has been such a frame */
 	int kept;                       /* the state is a segment of its own: its first ids must begin with that's */
+	int echoes;                     /* the frame, of one id, is to be written with the answer */
 	int header_written;             /* the header of the answer is written */
 	size_t bound;                   /* with --chain: position where the next chain must stop; 0: none */
 	struct frame end_frame;         /* its `end ` frame, if that has come already; else kind 0 */

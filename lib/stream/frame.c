@@ -274,13 +274,19 @@ static void encode_header(unsigned char h[FRAME_HEADER], const struct frame *f)
 	le_convert(h + sizeof magic, 4, sizeof *f / 4);
 }
 
-int frame_append(struct bytes *to, const struct frame *f, const void *payload)
+int frame_append_header(struct bytes *to, const struct frame *f)
 {
 	unsigned char h[FRAME_HEADER];
-	size_t n = (size_t)payload_size(f);
 
 	encode_header(h, f);
-	if (bytes_put(to, (const char *)h, sizeof h) || bytes_put(to, payload, n))
+	return bytes_put(to, (const char *)h, sizeof h);
+}
+
+int frame_append(struct bytes *to, const struct frame *f, const void *payload)
+{
+	size_t n = (size_t)payload_size(f);
+
+	if (frame_append_header(to, f) || bytes_put(to, payload, n))
 		return -1;
 	le_convert(to->p + to->n - n, element_size(f->type), n / element_size(f->type));
 	return 0;
@@ -310,6 +316,17 @@ int frame_write_elements(int fd, const struct frame *f, const void *elements, si
 			return -1;
 	}
 	return 0;
+}
+
+int frame_write_after(int fd, struct bytes *before, const struct frame *f, const void *elements, size_t n,
+	struct why *w)
+{
+	struct iovec v[2] = { { before->p, before->n }, { (void *)(uintptr_t)elements, n * element_size(f->type) } };
+
+	before->n = 0;
+	if (!le_machine())
+		return io_write_vector(fd, v, 1, w) || frame_write_elements(fd, f, elements, n, w) ? -1 : 0;
+	return io_write_vector(fd, v, 2, w);
 }
 
 int frame_write(int fd, const struct frame *f, const void *payload, struct why *w)

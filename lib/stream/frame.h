@@ -117,6 +117,12 @@ int frame_append(struct bytes *to, const struct frame *f, const void *payload);
 int frame_write_header(int fd, const struct frame *f, struct why *w);
 int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w);
 
+/* The same with the header, and frames before it, in memory: frame_write_after() writes all of `before` and the first n
+ * elements at once, so that the reader wakes up once, and empties `before`. */
+int frame_append_header(struct bytes *to, const struct frame *f);
+int frame_write_after(int fd, struct bytes *before, const struct frame *f, const void *elements, size_t n,
+	struct why *w);
+
 /* Write a frame of ids[n], or an end without a stop string; pos FRAME_APPEND: no position. */
 int frame_write_ids(int fd, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq, struct why *w);
 int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq, struct why *w);
