@@ -5,7 +5,10 @@
 #include "lib/base/size.h"
 
 enum { COLUMNS = 64 };          /* rows of the batch that are multiplied at once */
-enum { ITEMS_EACH = 4 };        /* for each thread, if there is one row */
+enum { ITEMS_EACH = 4 };        /* for each thread */
+/* Rows of matrices in an item with several rows of the batch: what is added to a row lies together, and their
+ * activations are packed once for all of them (32 in place of 256: a prompt with an adapter takes 1.07 of the time). */
+enum { ITEM_ROWS = 8 * KERNELS_ROWS };
 enum { ALIGN = 64 };
 
 static size_t aligned(size_t bytes)
@@ -16,9 +19,9 @@ static size_t aligned(size_t bytes)
 /* Rows of a result's matrices that an item has. */
 static size_t rows_each(size_t rows, const struct step *s)
 {
-	size_t each = rows / (ITEMS_EACH * s->threads);
+	size_t each = size_max(rows / (ITEMS_EACH * s->threads) / KERNELS_ROWS, 1) * KERNELS_ROWS;
 
-	return s->n > 1 ? KERNELS_ROWS : size_max(each / KERNELS_ROWS, 1) * KERNELS_ROWS;
+	return s->n > 1 ? size_min(each, ITEM_ROWS) : each;
 }
 
 static size_t n_matrices(const struct op_lora *o)
@@ -90,7 +93,9 @@ static size_t most_rows(const struct op_lora *o)
 
 static size_t sum_bytes(const struct op_lora *o)
 {
-	return aligned(size_max(COLUMNS * KERNELS_ROWS, most_rows(o)) * sizeof(float));
+	size_t rows = most_rows(o);
+
+	return aligned(size_max(COLUMNS * size_min(rows, ITEM_ROWS), rows) * sizeof(float));
 }
 
 static size_t acts_bytes(const struct lora_term *t, const struct kernels *k)

@@ -57,7 +57,7 @@ INLINE void fill_float_rows(float_reader *read, size_t size, float *panel, const
 
 INLINE void fill_floats(float_reader *read, size_t size, struct panel *p, const struct matrix *w, size_t r, size_t r1)
 {
-	for (size_t rows = 0; rows < KERNELS_ROWS; rows += 16) {
+	for (size_t rows = 0; rows < KERNELS_ROWS && r + rows < r1; rows += 16) {
 		const uint8_t *row[16];
 
 		for (size_t i = 0; i < 16; i++)
@@ -73,7 +73,7 @@ static void fill_widened(struct panel *p, const struct matrix *w, size_t r, size
 	float wide[16][SPAN];
 	span_copies copy;
 
-	for (size_t rows = 0; rows < KERNELS_ROWS; rows += 16)
+	for (size_t rows = 0; rows < KERNELS_ROWS && r + rows < r1; rows += 16)
 		for (size_t g = 0; g * SPAN_BLOCKS < blocks; g++) {
 			const uint8_t *span = span_of_rows(w, r + rows, r1, g, copy, &step), *row[16];
 			size_t some = size_min(blocks - g * SPAN_BLOCKS, SPAN_BLOCKS);
@@ -92,80 +92,81 @@ static void fill_widened(struct panel *p, const struct matrix *w, size_t r, size
  * without, 0.87 and 0.75). */
 enum { FLOAT_TILE_AHEAD = 64 };
 
-/* As tile_strip(), along the current part of k. columns: computed here, of the width columns of the tile of
- * activations. */
-INLINE void float_tile_run(int columns, int width, struct tiling *d, const struct panel *p, const float *w,
-                           const float *x,
-	f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
+/* As tile_strip(), along the current part of k, of `vectors` vectors of rows. columns: computed here, of the width
+ * columns of the tile of activations. */
+INLINE void float_tile_run(int columns, int width, int vectors, struct tiling *d, const struct panel *p, const float *w,
+	const float *x, f32x16 (*stack)[FLOAT_COLUMNS * TILE_VECTORS])
 {
-	int count = 16 / d->splits;
+	int count = 16 / d->splits, sums = columns * vectors;
 	const unsigned char *residue = residues + d->split * count;
 
 	w += p->first[*residue] * KERNELS_ROWS + (size_t)(d->split * count) * FLOAT_GAP;
 	x += p->first[*residue] * (size_t)width;
 	for (int u = 0; u < count; u++, stack++, w += FLOAT_GAP) {
-		f32x16 acc[FLOAT_COLUMNS][TILE_VECTORS];
+		f32x16 acc[FLOAT_COLUMNS * TILE_VECTORS];
 
 		tiles_ahead(d);
 		UNROLL
-		for (int c = 0; c < columns; c++)
-			UNROLL
-			for (int v = 0; v < TILE_VECTORS; v++)
-				acc[c][v] = vf_zero();
+		for (int i = 0; i < sums; i++)
+			acc[i] = vf_zero();
 		for (size_t n = residue_count(d->job->x->k, residue[u]); n; n--, w += KERNELS_ROWS, x += width) {
 			f32x16 a[TILE_VECTORS];
 
 			__builtin_prefetch(x + FLOAT_TILE_AHEAD * width, 0, 2);
 			UNROLL
-			for (int v = 0; v < TILE_VECTORS; v++)
+			for (int v = 0; v < vectors; v++)
 				a[v] = vf_load(w + 16 * v);
 			UNROLL
 			for (int c = 0; c < columns; c++) {
 				f32x16 b = vf_set1(x[c]);
 
 				UNROLL
-				for (int v = 0; v < TILE_VECTORS; v++)
-					acc[c][v] = vf_fma(a[v], b, acc[c][v]);
+				for (int v = 0; v < vectors; v++)
+					acc[c * vectors + v] = vf_fma(a[v], b, acc[c * vectors + v]);
 			}
 		}
 		for (int odd = u; odd & 1; odd >>= 1, stack--) {
 			UNROLL
-			for (int c = 0; c < columns; c++)
-				UNROLL
-				for (int v = 0; v < TILE_VECTORS; v++)
-					acc[c][v] = vf_add(stack[-1][c][v], acc[c][v]);
+			for (int i = 0; i < sums; i++)
+				acc[i] = vf_add(stack[-1][i], acc[i]);
 		}
 		UNROLL
-		for (int c = 0; c < columns; c++)
-			UNROLL
-			for (int v = 0; v < TILE_VECTORS; v++)
-				stack[0][c][v] = acc[c][v];
+		for (int i = 0; i < sums; i++)
+			stack[0][i] = acc[i];
 	}
 }
 
-INLINE void float_tile(int columns, int width, struct tiling *d, const struct panel *p, size_t c)
+/* All rows of the panel, or only its first sixteen if there are no others: the first factors of adapters have few. */
+INLINE void float_tile(int columns, int width, int vectors, struct tiling *d, const struct panel *p, size_t c)
 {
 	size_t computed = width == ACTS_COLUMNS || d->job->x->n - c > ACTS_STEP ? (size_t)width : ACTS_STEP;
+	size_t rows = size_min(d->job->r1 - d->r, KERNELS_ROWS);
 	const struct acts *x = d->job->x;
-	f32x16 stack[5][FLOAT_COLUMNS][TILE_VECTORS];
+	f32x16 stack[5][FLOAT_COLUMNS * TILE_VECTORS];
 
 	for (size_t at = 0; at < computed; at += (size_t)columns)
-		for (size_t v = 0; v < KERNELS_ROWS / 16; v += TILE_VECTORS) {
-			struct tile t = { c + at, (size_t)columns, d->r + v * 16, TILE_VECTORS };
+		for (size_t v = 0; v * 16 < rows; v += (size_t)vectors) {
+			struct tile t = { c + at, (size_t)columns, d->r + v * 16, (size_t)vectors };
 
 			open_tile(d, t);
-			float_tile_run(columns, width, d, p, (const float *)p->data + v * 16,
+			float_tile_run(columns, width, vectors, d, p, (const float *)p->data + v * 16,
 			               (const float *)x->data + c * x->k + at, stack);
-			close_tile(d, stack[0][0], t);
+			close_tile(d, stack[0], t);
 		}
 }
 
 static void float_kernel(struct tiling *d, const struct panel *p, size_t c)
 {
-	if (tile_width(c, d->job->x->n) == ACTS_COLUMNS)
-		float_tile(FLOAT_COLUMNS, ACTS_COLUMNS, d, p, c);
+	int wide = tile_width(c, d->job->x->n) == ACTS_COLUMNS, few = d->job->r1 - d->r <= 16;
+
+	if (wide && few)
+		float_tile(FLOAT_COLUMNS, ACTS_COLUMNS, 1, d, p, c);
+	else if (wide)
+		float_tile(FLOAT_COLUMNS, ACTS_COLUMNS, TILE_VECTORS, d, p, c);
+	else if (few)
+		float_tile(ACTS_STEP, ACTS_NARROW, 1, d, p, c);
 	else
-		float_tile(ACTS_STEP, ACTS_NARROW, d, p, c);
+		float_tile(ACTS_STEP, ACTS_NARROW, TILE_VECTORS, d, p, c);
 }
 
 #endif
