@@ -66,26 +66,62 @@ INLINE void fill_floats(float_reader *read, size_t size, struct panel *p, const 
 	}
 }
 
-/* Quantised weights: sixteen rows of a span at a time, widened. */
-static void fill_widened(struct panel *p, const struct matrix *w, size_t r, size_t r1)
+/* Sixteen rows of span g, `blocks` blocks of each; place: of the first row in the panel. */
+INLINE void fill_wide_rows(struct widening t, struct panel *p, const struct wide_span s[16], size_t g, size_t blocks,
+	size_t place)
 {
-	size_t bytes = span_types[w->format->id].bytes, blocks = w->cols / 32, step;
-	float wide[16][SPAN];
+	float *to[16];
+
+	for (size_t i = 0; i < 16; i++)
+		to[residues[i]] = (float *)p->data + (p->first[residues[i]] + g * 2 * SPAN_BLOCKS) * KERNELS_ROWS
+			+ i * FLOAT_GAP + place;
+	for (size_t n = 0; n < 2 * blocks; n++) {
+		i32x16 v[16];
+
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			v[i] = vf_as_int(widen_half(t, &s[i], n / 2, n % 2));
+		vi_transpose(v);
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			vf_store(to[i] + n * KERNELS_ROWS, vi_as_float(v[i]));
+	}
+}
+
+/* Quantised weights. */
+INLINE void fill_wide(struct widening t, struct panel *p, const struct matrix *w, size_t r, size_t r1)
+{
+	const struct span_type *type = &span_types[w->format->id];
+	size_t blocks = w->cols / 32, step;
+	int in_place = w->format->id == FORMAT_Q8_0;
+	struct unpacked u[16];
+	struct wide_span s[16];
 	span_copies copy;
 
 	for (size_t rows = 0; rows < KERNELS_ROWS && r + rows < r1; rows += 16)
 		for (size_t g = 0; g * SPAN_BLOCKS < blocks; g++) {
-			const uint8_t *span = span_of_rows(w, r + rows, r1, g, copy, &step), *row[16];
-			size_t some = size_min(blocks - g * SPAN_BLOCKS, SPAN_BLOCKS);
+			const uint8_t *span = span_of_rows(w, r + rows, r1, g, copy, &step);
 
-			for (size_t i = 0; i < 16; i++) {
-				prefetch_span(span + i * step + bytes, bytes);
-				widen_span(w->format, span + i * step, some, wide[i]);
-				row[i] = (const uint8_t *)wide[i];
+			for (size_t i = 0; i < 16; i++, span += step) {
+				prefetch_span(span + type->bytes, type->bytes);
+				if (in_place)
+					type->scales(span, &u[i].s);
+				else
+					type->unpack(span, &u[i]);
+				open_wide(t, in_place ? span : (const uint8_t *)u[i].codes, &u[i].s, &s[i]);
 			}
-			fill_float_rows(floats_f32, sizeof(float), (float *)p->data + g * SPAN / 16 * KERNELS_ROWS
-				+ rows, p->first, row, some * 32);
+			fill_wide_rows(t, p, s, g, size_min(blocks - g * SPAN_BLOCKS, SPAN_BLOCKS), rows);
 		}
+}
+
+static void fill_widened(struct panel *p, const struct matrix *w, size_t r, size_t r1)
+{
+	if (w->format->id == FORMAT_Q8_0)
+		fill_wide(widening_q8_0(), p, w, r, r1);
+	else if (w->format->minima)
+		fill_wide(widening_unpacked(w->format, 1), p, w, r, r1);
+	else
+		fill_wide(widening_unpacked(w->format, 0), p, w, r, r1);
 }
 
 /* Prefetch distance in elements, as in tile_prefetch() (AVX-512: 0.93 of the peak for k = 2048 and 0.89 for 8192;

@@ -131,6 +131,46 @@ INLINE void decode_floats(struct floats f, struct product_job j, const uint8_t *
 	}
 FORMATS_FLOAT(DECODE_FLOATS)
 
+/* y[32 · blocks]: up to sixteen blocks of a span. */
+INLINE void widen_blocks(struct widening t, const struct wide_span *s, size_t blocks, float *y)
+{
+	if (blocks == SPAN_BLOCKS) {
+		UNROLL
+		for (size_t i = 0; i < 2 * SPAN_BLOCKS; i++)
+			vf_store(y + 16 * i, widen_half(t, s, i / 2, i % 2));
+		return;
+	}
+	for (size_t i = 0; i < 2 * blocks; i++)
+		vf_store(y + 16 * i, widen_half(t, s, i / 2, i % 2));
+}
+
+INLINE void widen_unpacked(struct widening t, const struct unpacked *u, size_t blocks, float *y)
+{
+	struct wide_span s;
+
+	open_wide(t, (const uint8_t *)u->codes, &u->s, &s);
+	widen_blocks(t, &s, blocks, y);
+}
+
+/* The same. A whole span is read. */
+static void widen_span(const struct format *f, const uint8_t *span, size_t blocks, float *y)
+{
+	struct wide_span s;
+	struct unpacked u;
+
+	if (f->id == FORMAT_Q8_0) {
+		scales_q8_0(span, &u.s);
+		open_wide(widening_q8_0(), span, &u.s, &s);
+		widen_blocks(widening_q8_0(), &s, blocks, y);
+		return;
+	}
+	span_types[f->id].unpack(span, &u);
+	if (f->minima)
+		widen_unpacked(widening_unpacked(f, 1), &u, blocks, y);
+	else
+		widen_unpacked(widening_unpacked(f, 0), &u, blocks, y);
+}
+
 /* y[n][cols]: rows [r, r + n), which lie one behind the other, as one run of spans. The last span is copied where it
  * passes the end of the matrix, as the mapping may end there, too. */
 static void widen_rows(const struct matrix *w, size_t r, size_t n, float *y)
