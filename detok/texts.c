@@ -103,13 +103,11 @@ static void print_drawn(struct json_writer *j, const struct text *x)
 	const char *s;
 	size_t n;
 
-	json_name(j, "ids");
-	json_open(j, '[');
+	member_open(j, "ids", '[');
 	for (size_t i = 0; i < x->ids.n; i++)
 		json_int(j, x->ids.id[i]);
 	json_close(j, ']');
-	json_name(j, "tokens");
-	json_open(j, '[');
+	member_open(j, "tokens", '[');
 	for (size_t i = 0; i < x->ids.n; i++) {
 		s = vocab_piece(x->printer.vocab, x->ids.id[i], 1, &n);
 		json_string(j, s, n);
@@ -117,8 +115,7 @@ static void print_drawn(struct json_writer *j, const struct text *x)
 	json_close(j, ']');
 	if (!x->scored)
 		return;
-	json_name(j, "logprobs");
-	json_open(j, '[');
+	member_open(j, "logprobs", '[');
 	for (size_t i = 0; i < x->ids.n; i++)
 		if (isnan(x->logprob[i]))
 			json_raw(j, "null");
