@@ -9,12 +9,6 @@
 #include "panel.h"
 #include "widen.h"
 
-/* FLOAT_GAP floats of padding follow each residue, so that the residues, to which filling writes alternately, do not
- * share sets of the cache. */
-enum { FLOAT_GAP = 2 * KERNELS_ROWS, FLOAT_SPLIT = 2048 };      /* elements of a row in one part, at most */
-/* bytes of each row, as in prefetch_span() (AVX-512, k = 8192: 1.02 times as fast) */
-enum { FLOAT_FILL_AHEAD = 512 };
-
 static inline size_t float_panel_floats(size_t k)
 {
 	return k * KERNELS_ROWS + 16 * FLOAT_GAP;
@@ -123,10 +117,6 @@ static void fill_widened(struct panel *p, const struct matrix *w, size_t r, size
 	else
 		fill_wide(widening_unpacked(w->format, 0), p, w, r, r1);
 }
-
-/* Prefetch distance in elements, as in tile_prefetch() (AVX-512: 0.93 of the peak for k = 2048 and 0.89 for 8192;
- * without, 0.87 and 0.75). */
-enum { FLOAT_TILE_AHEAD = 64 };
 
 /* As tile_strip(), along the current part of k, of `vectors` vectors of rows. columns: computed here, of the width
  * columns of the tile of activations. */
