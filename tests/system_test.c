@@ -227,6 +227,8 @@ static void features(void)
 	check(system_has(SYSTEM_ONE_STREAM) == (cpuinfo_has("AuthenticAMD") && system_has(SYSTEM_AVX512)),
 		"one stream: not AMD with AVX-512");
 	check(!system_has(SYSTEM_AVX512) || cpuinfo_has("avx512_vnni"), "AVX-512 that the system does not list");
+	check(!system_has(SYSTEM_BF16) || cpuinfo_has("avx512_bf16"), "BF16 that the system does not list");
+	check(!system_has(SYSTEM_AMX) || cpuinfo_has("amx_bf16"), "AMX that the system does not list");
 }
 
 int main(void)

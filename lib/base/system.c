@@ -20,22 +20,34 @@
 #if defined __x86_64__
 /* The registers that the system saves, as bits of XCR0. Darwin sets the bits of AVX-512 only at their first use, and
  * before 21.3 it did not save all of these registers; so Macs use AVX2. */
-enum { SAVES_AVX = 0x6, SAVES_AVX512 = 0xe6 };
+enum { SAVES_AVX = 0x6, SAVES_AVX512 = 0xe6, SAVES_AMX = 0x60000 };
+
+/* Not every compiler's cpuid.h has these. */
+enum { BIT_AVX512BF16 = 1 << 5, BIT_AMX_BF16 = 1 << 22, BIT_AMX_TILE = 1 << 24 };
 
 /* Asks the CPU itself, because not every compiler has the run-time part of __builtin_cpu_supports() or knows "f16c". */
 static int has_x86(enum system_feature f)
 {
 	const unsigned base = bit_FMA | bit_OSXSAVE | bit_F16C;
 	const unsigned wide = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL;
-	unsigned a, b, c, d, saved;
+	unsigned a, b, c, d, saved, unused;
+	int tiles;
 
 	if (!__get_cpuid(1, &a, &b, &c, &d) || (c & base) != base || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
 		return 0;
-	__asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+	__asm__("xgetbv" : "=a"(saved), "=d"(unused) : "c"(0));
 	if ((saved & SAVES_AVX) != SAVES_AVX || !(b & bit_AVX2))
 		return 0;
-	return f == SYSTEM_AVX2 || (f == SYSTEM_AVX512 && (saved & SAVES_AVX512) == SAVES_AVX512
-	                            && (b & wide) == wide && (c & bit_AVX512VNNI));
+	if (f == SYSTEM_AVX2)
+		return 1;
+	if ((saved & SAVES_AVX512) != SAVES_AVX512 || (b & wide) != wide || !(c & bit_AVX512VNNI))
+		return 0;
+	tiles = (d & BIT_AMX_TILE) && (d & BIT_AMX_BF16) && (saved & SAVES_AMX) == SAVES_AMX;
+	if (f == SYSTEM_AVX512)
+		return 1;
+	if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a & BIT_AVX512BF16))
+		return 0;
+	return f == SYSTEM_BF16 || (f == SYSTEM_AMX && tiles && system_allow_amx());
 }
 
 static int is_amd(void)
@@ -46,9 +58,17 @@ static int is_amd(void)
 	       && c == signature_AMD_ecx;
 }
 
+/* Remembers the answers, as the CPU's take long on a virtual machine. */
 int system_has(enum system_feature f)
 {
-	return f == SYSTEM_ANY || (f == SYSTEM_ONE_STREAM ? is_amd() && has_x86(SYSTEM_AVX512) : has_x86(f));
+	static atomic_int known[SYSTEM_I8MM + 1];
+	int has = f == SYSTEM_ANY ? 2 : atomic_load(&known[f]);
+
+	if (!has) {
+		has = 1 + (f == SYSTEM_ONE_STREAM ? is_amd() && has_x86(SYSTEM_AVX512) : has_x86(f));
+		atomic_store(&known[f], has);
+	}
+	return has == 2;
 }
 #elif defined __aarch64__
 #ifdef __ARM_FEATURE_DOTPROD

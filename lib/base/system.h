@@ -30,6 +30,8 @@ enum system_feature {
 	SYSTEM_ANY,             /* none: every CPU has it */
 	SYSTEM_AVX2,            /* with FMA and F16C */
 	SYSTEM_AVX512,          /* F, BW, DQ, VL and VNNI, and all of the above */
+	SYSTEM_BF16,            /* AVX-512 BF16, and all of the above */
+	SYSTEM_AMX,             /* AMX with BF16, which the system lets this process use, and all of the above */
 	/* x86: AMD's CPUs with AVX-512, that is Zen 4 and later: prefetchers that keep up with a single stream of loads
 	 * by themselves. Prefetches and second streams only disturb them. */
 	SYSTEM_ONE_STREAM,
@@ -105,6 +107,9 @@ int system_coloured(int fd);
 
 /* system_allocate() if nothing else works: writes zeros. */
 int system_write_zeroes(int fd, off_t from, off_t to);
+
+/* Asks the system to let this process use AMX's tiles: 1 if it may. */
+int system_allow_amx(void);
 
 /* system_has() on aarch64. system_built_with(): whether the compiler was told that every CPU has the feature. */
 int system_has_arm(enum system_feature f);

@@ -13,6 +13,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "size.h"
@@ -216,6 +217,16 @@ int system_thread_time(pthread_t thread, struct timespec *t)
 
 	return pthread_getcpuclockid(thread, &clock) || clock_gettime(clock, t) ? -1 : 0;
 }
+
+#ifdef __x86_64__
+/* Numbers of the kernel's interface: ARCH_REQ_XCOMP_PERM, and the state of AMX's tiles. */
+int system_allow_amx(void)
+{
+	enum { REQUEST = 0x1023, TILE_DATA = 18 };
+
+	return syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+}
+#endif
 
 #ifdef __aarch64__
 #ifndef HWCAP2_I8MM

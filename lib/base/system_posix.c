@@ -38,6 +38,11 @@ int system_has_arm(enum system_feature f)
 }
 #endif
 
+int system_allow_amx(void)
+{
+	return 0;
+}
+
 size_t system_peak_memory(int who)
 {
 	return 0;
