@@ -77,7 +77,7 @@ SCHEMA = schema fail gbnf index types make refer rewrite merge alternatives nega
 SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
 KERNELS = kv_type $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
-SIMD = columns columns_wide decode decode_wide float_rows prompt spans table
+SIMD = columns columns_wide decode decode_wide bf16 float_rows prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv loops grok minimax01 deepseek4 t5 diffusion \
 	bert
 BUILDER = graph cut place builder open decoder attention latent compressed indexer feed_forward experts adapters lora \
@@ -145,7 +145,8 @@ chat_o = $(CHAT:%=$(OBJ)/lib/chat/%.o) $(JINJA:%=$(OBJ)/lib/chat/jinja/%.o) $(js
 grammar_o = $(GRAMMAR:%=$(OBJ)/lib/grammar/%.o)
 schema_o = $(SCHEMA:%=$(OBJ)/lib/schema/%.o) $(grammar_o)
 avx2_o = $(SIMD:%=$(OBJ)/fwd/kernels/avx2/%.o)
-avx512_o = $(SIMD:%=$(OBJ)/fwd/kernels/$(AVX512)/%.o)
+avx512_o = $(SIMD:%=$(OBJ)/fwd/kernels/$(AVX512)/%.o) $(OBJ)/fwd/kernels/$(AVX512)/bf16_dot.o \
+	$(OBJ)/fwd/kernels/avx512/bf16_tiles.o
 neon_o = $(SIMD:%=$(OBJ)/fwd/kernels/neon/%.o)
 dotprod_o = $(SIMD:%=$(OBJ)/fwd/kernels/dotprod/%.o)
 i8mm_o = $(SIMD:%=$(OBJ)/fwd/kernels/i8mm/%.o)

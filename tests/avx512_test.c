@@ -25,6 +25,10 @@ enum { OPERANDS = 5, ROUNDS = 1000 };
 /* From random bits: floats from 1 to 2 or from -2 to -1; integers from -126 to 129. */
 #define ONE_TO_TWO(v) _mm512_castsi512_ps(_mm512_or_si512(_mm512_set1_epi32(0x3f800000), \
 	_mm512_and_si512(v, _mm512_set1_epi32((int)0x807fffff))))
+/* From random bits: numbers of BF16 from 2^-63 to 2, or negative. */
+#define SMALL(v) _mm512_or_si512(_mm512_set1_epi32(0x20002000), \
+	_mm512_and_si512(v, _mm512_set1_epi32((int)0xbfffbfff)))
+#define PAIRS(v) (__m512bh)SMALL(v)
 #define POWER(v) _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_srli_epi32(v, 24), _mm512_set1_epi32(126)))
 
 #define CALLS(CALL) \
@@ -100,6 +104,9 @@ enum { OPERANDS = 5, ROUNDS = 1000 };
 	CALL(maskz_mov_ps, FLOATS(_mm512_maskz_mov_ps(SCALAR(uint16_t), FLOAT(0)))) \
 	CALL(mask_add_epi8, INTS(_mm512_mask_add_epi8(INT(0), SCALAR(uint64_t), INT(1), INT(2)))) \
 	CALL(mask_sub_epi8, INTS(_mm512_mask_sub_epi8(INT(0), SCALAR(uint64_t), INT(1), INT(2)))) \
+	CALL(test_epi16_mask, PART(uint32_t, _mm512_test_epi16_mask(INT(0), INT(1)))) \
+	CALL(maskz_mov_epi16, INTS(_mm512_maskz_mov_epi16(SCALAR(uint32_t), INT(0)))) \
+	CALL(dpbf16_ps, FLOATS(_mm512_dpbf16_ps(ONE_TO_TWO(INT(0)), PAIRS(INT(1)), PAIRS(INT(2))))) \
 	CALL(maskz_set1_epi8, INTS(_mm512_maskz_set1_epi8(SCALAR(uint64_t), (char)AT(0)[0]))) \
 	CALL(extractf32x8_ps, PART(__m256, _mm512_extractf32x8_ps(FLOAT(0), 1))) \
 	CALL(inserti64x4, INTS(_mm512_inserti64x4(INT(1), HALF, 1))) \
@@ -129,11 +136,11 @@ struct call {
 #define ENTRY(op, ...) { #op, real_##op, emulation_##op },
 
 #if defined __clang__
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c"))), \
-	apply_to = function)
+#pragma clang attribute push(__attribute__((target( \
+	"avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,fma,f16c"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,fma,f16c")
 #endif
 CALLS(REAL)
 #if defined __clang__
@@ -145,6 +152,8 @@ CALLS(REAL)
 #pragma GCC target("avx2,fma,f16c")
 #endif
 #include "fwd/kernels/isa/avx512_emulated.h"
+#undef PAIRS
+#define PAIRS(v) SMALL(v)
 CALLS(EMULATION)
 #if defined __clang__
 #pragma clang attribute pop
@@ -187,12 +196,15 @@ static void compare(const struct call *c)
 
 int main(void)
 {
-	size_t n = sizeof calls / sizeof *calls;
+	size_t n = sizeof calls / sizeof *calls, skipped = 0;
 
-	for (size_t i = 0; i < n && system_has(SYSTEM_AVX512); i++)
-		compare(&calls[i]);
-	if (!system_has(SYSTEM_AVX512))
-		check_skip("this CPU has no AVX-512 (%zu cases)", n);
+	for (size_t i = 0; i < n; i++)
+		if (system_has(strcmp(calls[i].name, "dpbf16_ps") ? SYSTEM_AVX512 : SYSTEM_BF16))
+			compare(&calls[i]);
+		else
+			skipped++;
+	if (skipped)
+		check_skip("this CPU lacks AVX-512 or its BF16 (%zu cases)", skipped);
 	return check_end("avx512");
 }
 #else

@@ -104,11 +104,11 @@ enum precision { NARROW, WIDE, FLOATS };        /* of the activations of quantis
 
 /* y[n][rows], by one table, in row ranges as threads would take them; with one_stream, columns are packed for this
  * format alone. */
-static void product(const struct kernels *t, const struct matrix *w, const float *x, size_t n, enum precision precision,
+static void product(const struct kernels *t, enum acts_kind kind, const struct matrix *w, const float *x, size_t n,
                     int one_stream, float *y)
 {
-	struct acts a = { .kind = precision == FLOATS ? ACTS_F32 : t->acts_kind(w->format, precision == WIDE),
-		.k = w->cols, .n = n, .formats = one_stream ? UINT64_C(1) << w->format->id : 0 };
+	struct acts a = { .kind = kind, .k = w->cols, .n = n,
+		.formats = one_stream ? UINT64_C(1) << w->format->id : 0 };
 	void *scratch = allocate(t->product_scratch(w->cols));
 	size_t bytes = t->acts_bytes(a.kind, a.k, n);
 
@@ -125,6 +125,20 @@ static void product(const struct kernels *t, const struct matrix *w, const float
 	free(scratch);
 }
 
+/* The i-th kind of activations that a table takes with this format, or ACTS_KINDS past the last: the one that it
+ * chooses, then those that it would choose on other CPUs. */
+static enum acts_kind kind_of(const struct kernels *t, const struct format *f, enum precision precision, size_t i)
+{
+	enum acts_kind chosen = precision == FLOATS ? ACTS_F32 : t->acts_kind(f, precision == WIDE);
+
+	if (i == 0)
+		return chosen;
+	for (int kind = ACTS_BF16; f->id == FORMAT_BF16 && precision != FLOATS && kind < ACTS_KINDS; kind++)
+		if ((enum acts_kind)kind != chosen && t->takes((enum acts_kind)kind) && --i == 0)
+			return (enum acts_kind)kind;
+	return ACTS_KINDS;
+}
+
 static int same(const float *a, const float *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -134,12 +148,13 @@ static int same(const float *a, const float *b, size_t n)
 }
 
 /* Against double precision: each activation may be off by half a step of its block, at most max/120 apart (or 1/32512
- * of it), and floats round. */
+ * of it), or with BF16 by half a unit of eight bits, and floats round. */
 static int close_to_exact(const struct matrix *w, const float *x, size_t n, enum precision precision,
                           const float *y)
 {
 	float *row = allocate(w->cols * sizeof *row);
 	double step = w->format->block == 1 || precision == FLOATS ? 0 : precision == WIDE ? 1 / 32512.0 : 1 / 120.0;
+	double relative = w->format->id == FORMAT_BF16 && precision != FLOATS ? 0x1p-8 : 0;
 	int ok = 1;
 
 	for (size_t r = 0; r < w->rows; r++) {
@@ -153,7 +168,7 @@ static int close_to_exact(const struct matrix *w, const float *x, size_t n, enum
 				for (size_t j = i; i % 32 == 0 && j < w->cols && j < i + 32; j++)
 					max = fabs(x[c * w->cols + j]) > max || j == i ? fabs(x[c * w->cols + j]) : max;
 				sum += (double)row[i] * v;
-				tolerance += fabs((double)row[i]) * (max * step * 0.51 + fabs(v) * 2e-6);
+				tolerance += fabs((double)row[i]) * (max * step * 0.51 + fabs(v) * (relative + 2e-6));
 			}
 			ok &= fabs(sum - (double)y[c * w->rows + r]) <= tolerance;
 		}
@@ -162,19 +177,51 @@ static int close_to_exact(const struct matrix *w, const float *x, size_t n, enum
 	return ok;
 }
 
+/* Every table against want[n][rows] of the scalar one, with every kind of activations; and each against itself, column
+ * by column. */
+static void compare_tables(const struct matrix *w, const float *x, size_t n, enum precision precision,
+                           const float *want, const char *differs)
+{
+	const struct kernels *t;
+	const char *format = w->format->name;
+	size_t rows = w->rows, k = w->cols;
+	float *got = allocate(n * rows * sizeof *got);
+	enum acts_kind kind;
+
+	for (size_t i = 0; (t = kernels_each(i)); i++)
+		for (size_t j = 0; (kind = kind_of(t, w->format, precision, j)) < ACTS_KINDS; j++) {
+			if (i > 0) {
+				memset(got, 0xff, n * rows * sizeof *got);
+				product(t, kind, w, x, n, 0, got);
+				holds(same(want, got, n * rows), differs, t->name, format, k, rows, n);
+			}
+			if (i > 0 && n <= 2) {
+				memset(got, 0xff, n * rows * sizeof *got);
+				product(t, kind, w, x, n, 1, got);
+				holds(same(want, got, n * rows), "one stream differs from scalar", t->name, format, k,
+					rows, n);
+			}
+			if (n > 1 && n < 500) {
+				for (size_t c = 0; c < n; c++)
+					product(t, kind, w, x + c * k, 1, 1, got + c * rows);
+				holds(same(want, got, n * rows), "columns alone differ from the batch", t->name, format,
+					k, rows, n);
+			}
+		}
+	free(got);
+}
+
 static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, enum precision precision,
                        int hostile)
 {
 	struct matrix w;
-	float *x, *want, *got;
-	const struct kernels *t;
+	float *x, *want;
 
 	if (!check_takes())
 		return;
 	w = random_matrix(f, k, rows, hostile);
 	x = allocate(n * k * sizeof *x);
 	want = allocate(n * rows * sizeof *x);
-	got = allocate(n * rows * sizeof *x);
 	for (size_t i = 0; i < n * k; i++) {
 		x[i] = random_float() * (random_bits() % 50 == 0 ? 20 : 1);
 		if (hostile && random_bits() % (20 * k) == 0) {
@@ -186,31 +233,41 @@ static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, 
 	memset(x, 0, 32 * sizeof *x);
 	if (hostile && n > 1)
 		x[k] = INFINITY, x[2 * k - 1] = NAN;
-	product(kernels_each(0), &w, x, n, precision, 0, want);
+	product(kernels_each(0), kind_of(kernels_each(0), f, precision, 0), &w, x, n, 0, want);
 	if (!hostile)
 		holds(close_to_exact(&w, x, n, precision, want), "far from double precision", "scalar",
 			w.format->name, k, rows, n);
-	for (size_t i = 1; (t = kernels_each(i)); i++) {
-		memset(got, 0xff, n * rows * sizeof *got);
-		product(t, &w, x, n, precision, 0, got);
-		holds(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar",
-			t->name, w.format->name, k, rows, n);
-	}
-	for (size_t i = 1; (t = kernels_each(i)) && n <= 2; i++) {
-		memset(got, 0xff, n * rows * sizeof *got);
-		product(t, &w, x, n, precision, 1, got);
-		holds(same(want, got, n * rows), "one stream differs from scalar", t->name, w.format->name, k, rows, n);
-	}
-	for (size_t i = 0; (t = kernels_each(i)) && n > 1 && n < 500; i++) {
-		for (size_t c = 0; c < n; c++)
-			product(t, &w, x + c * k, 1, precision, 1, got + c * rows);
-		holds(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k,
-			rows, n);
-	}
+	compare_tables(&w, x, n, precision, want, hostile ? "hostile bits: differs from scalar"
+	                                                  : "differs from scalar");
 	free_guarded((unsigned char *)(uintptr_t)w.data, w.rows * w.row_bytes);
 	free(x);
 	free(want);
-	free(got);
+}
+
+/* BF16 weights and activations near the bounds below which they count as zero, and activations half-way between two
+ * numbers of BF16. */
+static void test_small(size_t k, size_t n)
+{
+	enum { ROWS = 40 };
+	struct matrix w = random_matrix(format_of(FORMAT_BF16), k, ROWS, 1);
+	uint16_t *weights = (uint16_t *)(uintptr_t)w.data;
+	float *x = allocate(n * k * sizeof *x), *want = allocate(n * ROWS * sizeof *x);
+
+	for (size_t i = 0; i < ROWS * k; i++)
+		weights[i] = (uint16_t)((weights[i] & 0x807f) | (127 - 63 - 2 + random_bits() % 4) << 7);
+	for (size_t i = 0; i < n * k; i++) {
+		uint32_t u = (random_bits() & 0x807fffff) | (127 - 49 - 2 + random_bits() % 4) << 23;
+
+		u = random_bits() % 4 ? u : (u & 0xffff0000) | (0x7fff + random_bits() % 3);
+		memcpy(&x[i], &u, 4);
+	}
+	product(kernels_each(0), ACTS_BF16, &w, x, n, 0, want);
+	for (size_t i = 0; i < n * ROWS; i++)
+		holds(fpclassify(want[i]) == FP_NORMAL, "small numbers became zero", "scalar", "BF16", k, ROWS, n);
+	compare_tables(&w, x, n, NARROW, want, "small numbers: differs from scalar");
+	free_guarded((unsigned char *)(uintptr_t)w.data, w.rows * w.row_bytes);
+	free(x);
+	free(want);
 }
 
 /* ---- formats ---- */
@@ -266,13 +323,12 @@ static void test_layouts(void)
 /* Room for n columns is room for fewer, too, whatever layout those have. */
 static void test_room(const struct kernels *t)
 {
-	static const enum acts_kind kinds[] = { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };
-
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+	for (int i = 0; i < ACTS_KINDS; i++)
 		for (size_t k = 32; k <= 4096; k *= 2)
 			for (size_t n = 2; n < 40; n++)
-				holds(t->acts_bytes(kinds[i], k, n) >= t->acts_bytes(kinds[i], k, n - 1),
-					"less room for more columns", t->name, "acts", k, i, n);
+				holds(t->acts_bytes((enum acts_kind)i, k, n)
+					>= t->acts_bytes((enum acts_kind)i, k, n - 1), "less room for more columns",
+					t->name, "acts", k, (size_t)i, n);
 }
 
 static void test_format(const struct format *f)
@@ -317,6 +373,12 @@ int main(void)
 	for (size_t i = 0; (f = format_each(i)); i++)
 		test_format(f);
 	test_shape(format_of(FORMAT_F16), 9472, 3, 530, NARROW, 0);
+	test_shape(format_of(FORMAT_BF16), 9472, 3, 530, NARROW, 0);
+	for (size_t k = 500; k < 1100; k += 77) {
+		test_small(k, 1);
+		test_small(k, 5);
+		test_small(k, 70);
+	}
 	test_shape(format_of(FORMAT_Q8_0), 16640, 2, 530, NARROW, 0);
 	return check_end("product");
 }

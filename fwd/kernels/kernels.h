@@ -11,6 +11,16 @@
  * So are quantised weights where the activations are floats, as those of embedders are: a weight is code · scale, plus
  * the minimum, rounded twice; then the sum is over the elements.
  *
+ * BF16 weights with BF16 activations. Activations are rounded to BF16, to the nearest, ties to even; those below 2^-49
+ * then, and weights below 2^-63, count as zero. So every product is a multiple of 2^-126, no sum is subnormal, and
+ * instructions that flush subnormal numbers to zero give the same bits as those that do not. Of each 512 elements, lane
+ * i takes elements 32·j + 2·i + 1 and 32·j + 2·i, in this order, by fma into one chain from zero for j = 0 to 7, and
+ * into another for j = 8 to 15:
+ *
+ *	acc[i] = acc[i] + (chain[0] + chain[1])
+ *
+ * A vdpbf16ps is one step of such chains, and the two chains are those of a tdpbf16ps.
+ *
  * Quantised weights otherwise. A row of activations is split into blocks of 32, each int8 with a float scale dx:
  * the best of eight candidate scales max|x| / (127 - i) by squared error, then fitted again to its integers
  * (spec/scalar_product.c). A block of 32 weights has one scale dw, or two, one for each half; a block may have a
@@ -52,8 +62,10 @@ struct matrix {                 /* W[rows × cols], row-major in the mapping; bo
 	size_t row_bytes;
 };
 
-/* Q8_I16: the integers of Q8 stored as int16, where a backend multiplies those faster. */
-enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };
+/* Q8_I16: the integers of Q8 stored as int16, where a backend multiplies those faster. BF16_DOT
+ * and BF16_TILES: the numbers of BF16 stored for products of pairs and of tiles. */
+enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16, ACTS_BF16, ACTS_BF16_DOT, ACTS_BF16_TILES,
+	ACTS_KINDS };
 
 enum { ACTS_PART = 512 };        /* parts of columns begin at multiples of this */
 
@@ -198,6 +210,7 @@ struct kernels {
 
 	/* wide: the input of q, k and v: Q16 in place of Q8 */
 	enum acts_kind (*acts_kind)(const struct format *format, int wide);
+	int (*takes)(enum acts_kind kind);      /* whether this CPU can multiply them, if slower than others */
 	size_t (*product_scratch)(size_t k);
 	void (*product)(const struct product_job *job);
 

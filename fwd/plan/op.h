@@ -33,7 +33,6 @@ struct grouped {
 	size_t at[KV_TYPES];            /* offset in the data of an extent */
 };
 
-enum { ACTS_KINDS = ACTS_Q16 + 1 };
 
 /* Rows prepared for products, once for each kind of activations that one of the products wants. */
 struct packed {

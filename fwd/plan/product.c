@@ -82,16 +82,21 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 /* Counts as many experts as the rows may need, or all heads. */
 static void work(const struct op *op, const struct step *s, struct work *w)
 {
+	/* How many products of floats, or of bytes, take as long as one of each kind. */
+	static const double floats[ACTS_KINDS] = {
+		[ACTS_F32] = 1, [ACTS_BF16] = 1, [ACTS_BF16_DOT] = 1 / 2.0, [ACTS_BF16_TILES] = 1 / 16.0
+	};
+	static const double codes[ACTS_KINDS] = { [ACTS_Q8] = 1, [ACTS_Q8_I16] = 1, [ACTS_Q16] = 2 };
 	const struct op_product *o = op->bound;
 	size_t used = o->routing ? o->routing->used : o->heads ? o->heads : 1;
 	size_t experts = o->routing ? o->routing->n : used;
 
 	for (size_t i = 0; i < o->n; i++) {
-		double rows = (double)o->w[i].rows, *sum = o->kind[i] == ACTS_F32 ? &w->floats : &w->codes;
-		size_t times = o->kind[i] == ACTS_Q16 ? 2 : 1;
+		double rows = (double)o->w[i].rows, n = rows * (double)o->w[i].cols * (double)(s->n * used);
 
 		w->bytes += rows * (double)o->w[i].row_bytes * (double)size_min(experts, s->n * used);
-		*sum += rows * (double)o->w[i].cols * (double)(s->n * used * times);
+		w->floats += n * floats[o->kind[i]];
+		w->codes += n * codes[o->kind[i]];
 	}
 }
 

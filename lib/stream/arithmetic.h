@@ -3,6 +3,6 @@
 #ifndef ARITHMETIC_H
 #define ARITHMETIC_H
 
-enum { ARITHMETIC = 2 };        /* in states and records of texts: increment when any bit of K, V or logits changes */
+enum { ARITHMETIC = 3 };        /* in states and records of texts: increment when any bit of K, V or logits changes */
 
 #endif

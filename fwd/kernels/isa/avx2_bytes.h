@@ -292,6 +292,19 @@ static inline f32x16 vf_load_bf16(const void *p)
 	return vi_as_float(vi_of(_mm256_slli_epi32(a, 16), _mm256_slli_epi32(b, 16)));
 }
 
+/* One of the upper two bits of the exponent is set from 2^-63 on. */
+static inline __m256i vi_bf16_pairs_8(__m256i v)
+{
+	__m256i upper = _mm256_and_si256(v, _mm256_set1_epi16(0x6000));
+
+	return _mm256_andnot_si256(_mm256_cmpeq_epi16(upper, _mm256_setzero_si256()), v);
+}
+
+static inline i32x16 vi_bf16_pairs(const void *p)
+{
+	return vi_of(vi_bf16_pairs_8(vb_32(p)), vi_bf16_pairs_8(vb_32((const char *)p + 32)));
+}
+
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
 static inline f32x16 vf_sixteen_f16s(__m128i a, __m128i b) { return vf_of(_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)); }

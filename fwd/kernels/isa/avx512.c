@@ -1,5 +1,6 @@
 /* avx512: compiles one file of simd/ for AVX-512 F, BW, DQ, VL and VNNI with FMA and F16C. The Makefile compiles this
- * file once for each and names it in KERNELS. Empty on other architectures. */
+ * file once for each and names it in KERNELS; bf16_dot.c also has AVX-512 BF16, and bf16_tiles.c AMX. Empty on other
+ * architectures. */
 #include "fwd/kernels/kernels.h"
 
 #if defined __x86_64__
@@ -8,9 +9,19 @@
 #include <string.h>
 
 #define ISA avx512
-#if defined __clang__
+#if defined __clang__ && defined KERNELS_bf16_dot
+#pragma clang attribute push(__attribute__((target( \
+	"avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,fma,f16c"))), apply_to = function)
+#elif defined __clang__ && defined KERNELS_bf16_tiles
+#pragma clang attribute push(__attribute__((target( \
+	"avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,amx-tile,amx-bf16,fma,f16c"))), apply_to = function)
+#elif defined __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c"))), \
 	apply_to = function)
+#elif defined KERNELS_bf16_dot
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,fma,f16c")
+#elif defined KERNELS_bf16_tiles
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,amx-tile,amx-bf16,fma,f16c")
 #else
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")
 #endif
@@ -24,6 +35,8 @@
 #else
 #define PREFETCH_AFTER(v, level, p) __asm__("prefetch" level " %1" : "+v"(v) : "m"(*(const char *)(p)))
 #endif
+
+#define DOT_PAIRS(sum, w, x) _mm512_dpbf16_ps(sum, (__m512bh)(w), (__m512bh)(x))
 
 #include "avx512.h"
 #include KERNELS

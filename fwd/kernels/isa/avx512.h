@@ -1,5 +1,5 @@
-/* avx512: AVX-512 F, BW, DQ, VL and VNNI in the functions of simd/vocabulary.h. IN_REGISTER and PREFETCH_AFTER must be
- * defined before (isa/avx512.c; isa/avx512_emulated.h, where they do nothing). */
+/* avx512: AVX-512 F, BW, DQ, VL and VNNI in the functions of simd/vocabulary.h. IN_REGISTER, PREFETCH_AFTER and
+ * DOT_PAIRS must be defined before (isa/avx512.c; isa/avx512_emulated.h, where they do nothing). */
 #ifndef AVX512_H
 #define AVX512_H
 
@@ -29,6 +29,7 @@ enum {
 	TILE_COLUMNS_2 = 4,     /* two scales a block need a third kind of sums */
 	FLOAT_COLUMNS = 12,
 	FLOAT_FEW = 32,         /* against a panel: F16, 16 columns 1.5 times as fast (Zen 4), 32 equal (Intel) */
+	BF16_DOT = 1, BF16_TILES = 1, BF16_FEW = 64, BF16_DOT_FEW = 64, BF16_TILES_FEW = 16,
 	FLOAT_ROWS = 4, FLOAT_SIDE = 6,
 	PEAK_COLUMNS = 6,
 	ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4
@@ -93,6 +94,13 @@ static inline f32x16 vf_zero_if_less(f32x16 a, f32x16 b, f32x16 x)
 }
 
 static inline f32x16 vf_scale2n(f32x16 v, f32x16 n) { return _mm512_scalef_ps(v, n); }
+
+#if defined KERNELS_bf16_dot
+static inline f32x16 vf_dot_pairs(i32x16 w, i32x16 x, f32x16 sum)
+{
+	return DOT_PAIRS(sum, w, x);
+}
+#endif
 
 static inline float vf_tree(f32x16 v)
 {

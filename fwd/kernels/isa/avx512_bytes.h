@@ -158,6 +158,14 @@ static inline f32x16 vf_load_bf16(const void *p)
 	return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p)), 16));
 }
 
+/* One of the upper two bits of the exponent is set from 2^-63 on. */
+static inline i32x16 vi_bf16_pairs(const void *p)
+{
+	__m512i v = _mm512_loadu_si512(p);
+
+	return _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(v, _mm512_set1_epi16(0x6000)), v);
+}
+
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
 static inline f32x16 vf_sixteen_f16s(b16 a, b16 b)

@@ -9,6 +9,7 @@
 
 #define ISA avx512
 #define NEEDS SYSTEM_AVX2
+#define BF16_DOT_NEEDS SYSTEM_AVX2
 #if defined __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #else

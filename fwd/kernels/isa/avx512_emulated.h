@@ -21,6 +21,7 @@ struct emulated_f {
 
 #define IN_REGISTER(v)
 #define PREFETCH_AFTER(v, level, p)
+#define DOT_PAIRS(sum, w, x) _mm512_dpbf16_ps(sum, w, x)
 #define __m512i struct emulated_i
 #define __m512 struct emulated_f
 
@@ -312,6 +313,27 @@ EMULATED(__m512) emulated_maskz_mov_ps(__mmask16 mask, __m512 a)
 	return emulated_mask_blend_ps(mask, emulated_set1_ps(0), a);
 }
 
+#define _mm512_test_epi16_mask emulated_test_epi16_mask
+EMULATED(__mmask32) emulated_test_epi16_mask(__m512i a, __m512i b)
+{
+	union emulated x = { .v = a }, y = { .v = b };
+	__mmask32 mask = 0;
+
+	EMULATED_LANES(32)
+		mask |= (__mmask32)((x.u16[i] & y.u16[i]) != 0) << i;
+	return mask;
+}
+
+#define _mm512_maskz_mov_epi16 emulated_maskz_mov_epi16
+EMULATED(__m512i) emulated_maskz_mov_epi16(__mmask32 mask, __m512i a)
+{
+	union emulated r = { .v = a };
+
+	EMULATED_LANES(32)
+		r.u16[i] = mask >> i & 1 ? r.u16[i] : 0;
+	return r.v;
+}
+
 #define _mm512_mask_sub_epi8 emulated_mask_sub_epi8
 EMULATED(__m512i) emulated_mask_sub_epi8(__m512i other, __mmask64 mask, __m512i a, __m512i b)
 {
@@ -568,6 +590,25 @@ EMULATED(__m256i) emulated_dpbusd_half(__m256i sum, __m256i a, __m256i b)
 EMULATED(__m512i) emulated_dpbusd_epi32(__m512i sum, __m512i a, __m512i b)
 {
 	return (__m512i){ emulated_dpbusd_half(sum.low, a.low, b.low), emulated_dpbusd_half(sum.high, a.high, b.high) };
+}
+
+/* ---- products of pairs of BF16, none of which is subnormal ---- */
+
+EMULATED(__m256) emulated_half_dpbf16_ps(__m256 sum, __m256i a, __m256i b)
+{
+	const __m256i upper = _mm256_set1_epi32((int)0xffff0000);
+	__m256 odd = _mm256_castsi256_ps(_mm256_and_si256(a, upper));
+	__m256 even = _mm256_castsi256_ps(_mm256_slli_epi32(a, 16));
+
+	sum = _mm256_fmadd_ps(odd, _mm256_castsi256_ps(_mm256_and_si256(b, upper)), sum);
+	return _mm256_fmadd_ps(even, _mm256_castsi256_ps(_mm256_slli_epi32(b, 16)), sum);
+}
+
+#define _mm512_dpbf16_ps emulated_dpbf16_ps
+EMULATED(__m512) emulated_dpbf16_ps(__m512 sum, __m512i a, __m512i b)
+{
+	return (__m512){ emulated_half_dpbf16_ps(sum.low, a.low, b.low),
+		emulated_half_dpbf16_ps(sum.high, a.high, b.high) };
 }
 
 #endif

@@ -22,7 +22,8 @@ enum {
 	PANEL_SPLIT = 256, PANEL_SPLIT_I16 = 256,
 	TILE_I16 = 0, TILE_BIAS = 0, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 1,
 	TILE_COLUMNS = 6, TILE_COLUMNS_2 = 6,   /* 24 of the 32 registers hold sums, four hold weights */
-	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
+	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, BF16_FEW = 16, BF16_DOT = 0, BF16_DOT_FEW = 0, BF16_TILES = 0,
+	BF16_TILES_FEW = 0, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
 	PEAK_COLUMNS = 4,
 	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1
 };
@@ -246,6 +247,21 @@ static inline f32x16 vf_load_bf16(const void *p)
 	             vreinterpretq_f32_u32(vshll_high_n_u16(x, 16)),
 	             vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(y), 16)),
 	             vreinterpretq_f32_u32(vshll_high_n_u16(y, 16)));
+}
+
+/* One of the upper two bits of the exponent is set from 2^-63 on. */
+static inline int32x4_t vi_bf16_pairs_4(const void *p)
+{
+	uint16x8_t v = vreinterpretq_u16_u8(vb_16(p));
+
+	return vreinterpretq_s32_u16(vandq_u16(v, vtstq_u16(v, vdupq_n_u16(0x6000))));
+}
+
+static inline i32x16 vi_bf16_pairs(const void *p)
+{
+	const char *at = p;
+
+	return vi_of(vi_bf16_pairs_4(at), vi_bf16_pairs_4(at + 16), vi_bf16_pairs_4(at + 32), vi_bf16_pairs_4(at + 48));
 }
 
 EACH_2(vf_add, vf_of, f32x16, vaddq_f32)

@@ -141,6 +141,12 @@ static inline struct row_run row_run_of(size_t blocks)
  * column a closing tree; in runs of more than four rows, that takes most of the time. */
 static inline size_t most_few(enum acts_kind kind, size_t k)
 {
+	if (kind == ACTS_BF16_TILES)
+		return BF16_TILES_FEW;
+	if (kind == ACTS_BF16_DOT)
+		return BF16_DOT_FEW;
+	if (kind == ACTS_BF16)
+		return BF16_FEW;
 	if (kind == ACTS_F32)
 		return FLOAT_FEW;
 	if (k % SPAN == 0)

@@ -10,6 +10,7 @@
 #include "lib/base/size.h"
 #include "fwd/kernels/quantise_rule.h"
 #include "acts.h"
+#include "bf16_pack.h"
 
 /* ---- sixteen blocks ---- */
 
@@ -150,6 +151,8 @@ static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
 	size_t few = 0, tiles = 0;
 
+	if (acts_bf16(kind))
+		return bf16_acts_bytes(kind, k, n);
 	/* fewer columns may take more room than more: those of decode.c come in several orders */
 	for (size_t c = 1; c <= size_min(n, most_few(kind, k)); c++)
 		few = size_max(few, kind == ACTS_F32 ? (k + 15) / 16 * 16 * c * sizeof(float)
@@ -422,7 +425,10 @@ static void vector_acts_pack(struct acts *a, const float *x, size_t stride, stru
 		struct acts_part tile = { c, size_min(c + step, part.c1), part.e0, e1 };
 		float *floats = (float *)a->data + c * padded;
 
-		if (step > 1)
+		if (acts_bf16(a->kind))
+			(step == 1 ? pack_bf16_columns : a->kind == ACTS_BF16_TILES ? pack_bf16_spans : pack_bf16_tile)(
+				a, x, stride, tile);
+		else if (step > 1)
 			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, tile);
 		else if (a->kind == ACTS_F32) {
 			memcpy(floats + part.e0, x + part.e0, (e1 - part.e0) * sizeof *x);

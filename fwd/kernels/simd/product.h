@@ -10,6 +10,8 @@
 #define product_floats ISA_NAME(product_floats, ISA)     /* as in product_floats_avx2 */
 #define product_few(planes) ISA_NAME(ISA_NAME(product_few, planes), ISA)        /* as in product_few_1_avx2 */
 #define product_columns(planes) ISA_NAME(ISA_NAME(product_columns, planes), ISA)
+#define product_bf16(dot) ISA_NAME(ISA_NAME(product_bf16, dot), ISA)
+#define product_bf16_tiles ISA_NAME(product_bf16_tiles, ISA)
 #define product_many ISA_NAME(product_many, ISA)
 #define product_many_scratch ISA_NAME(product_many_scratch, ISA)
 
@@ -29,7 +31,14 @@ void product_many(const struct product_job *job);
 void product_columns(1)(const struct product_job *job);
 void product_columns(2)(const struct product_job *job);
 
-/* Bytes that product_many() needs for columns of k elements. */
+/* BF16 weights with activations rounded to BF16, any number of columns: by FMA (bf16.c) and by products of pairs
+ * (bf16_dot.c). */
+void product_bf16(0)(const struct product_job *job);
+void product_bf16(1)(const struct product_job *job);
+/* The same by products of tiles, for many columns (bf16_tiles.c). */
+void product_bf16_tiles(const struct product_job *job);
+
+/* Bytes that product_many() and the others need for columns of k elements. */
 size_t product_many_scratch(size_t k);
 
 #endif

@@ -1,5 +1,6 @@
 /* prompt: products with many columns. Rows of weights are unpacked into panels in the cache (panel.h,
  * float_panel.h), which are then multiplied with all tiles of columns (tiles.h). */
+#include "bf16_panel.h"
 #include "float_panel.h"
 #include "panel_kernel.h"
 #include "product.h"
@@ -9,7 +10,7 @@ size_t product_many_scratch(size_t k)
 	size_t codes = panel_bytes(k) + pending_bytes(panel_splits(k / 32, TILE_I16));
 	size_t floats = float_panel_floats(k) * sizeof(float) + pending_bytes(splits_of(k, FLOAT_SPLIT));
 
-	return size_max(codes, floats);
+	return size_max(codes, size_max(floats, bf16_scratch(k)));
 }
 
 static void multiply_floats(const struct product_job *j, panel_filler *fill)

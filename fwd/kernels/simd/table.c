@@ -8,8 +8,24 @@
 #include "product.h"
 #include "score.h"
 
+#ifndef BF16_DOT_NEEDS  /* avx512_emulated.c says that it needs less */
+#define BF16_DOT_NEEDS SYSTEM_BF16
+#endif
+
+static int vector_takes(enum acts_kind kind)
+{
+	if (kind == ACTS_BF16_TILES)
+		return BF16_TILES && system_has(SYSTEM_AMX);
+	return kind != ACTS_BF16_DOT || (BF16_DOT && system_has(BF16_DOT_NEEDS));
+}
+
+/* Intel's products of pairs are half as fast as two FMAs. */
 static enum acts_kind vector_acts_kind(const struct format *format, int wide)
 {
+	if (format->id == FORMAT_BF16 && vector_takes(ACTS_BF16_TILES))
+		return ACTS_BF16_TILES;
+	if (format->id == FORMAT_BF16)
+		return vector_takes(ACTS_BF16_DOT) && system_has(SYSTEM_ONE_STREAM) ? ACTS_BF16_DOT : ACTS_BF16;
 	if (format->widen)
 		return ACTS_F32;
 	if (wide)
@@ -21,7 +37,13 @@ static void vector_product(const struct product_job *job)
 {
 	const struct acts *x = job->x;
 
-	if (!acts_few(x->kind, x->k, x->n))
+	if (BF16_DOT && x->kind == ACTS_BF16_DOT)
+		product_bf16(1)(job);
+	else if (BF16_TILES && x->kind == ACTS_BF16_TILES && !acts_few(x->kind, x->k, x->n))
+		product_bf16_tiles(job);
+	else if (acts_bf16(x->kind))
+		product_bf16(0)(job);
+	else if (!acts_few(x->kind, x->k, x->n))
 		product_many(job);
 	else if (x->kind == ACTS_F32)
 		product_floats(job);
@@ -41,7 +63,7 @@ enum { KERNELS_ISAS(NEEDS_OF) };
 const struct kernels ISA_NAME(kernels, ISA) = {
 	.name = ISA_STRING(ISA), .needs = NEEDS,
 	.acts_columns = ACTS_COLUMNS, .acts_together = vector_acts_together,
-	.acts_kind = vector_acts_kind, .acts_bytes = vector_acts_bytes,
+	.acts_kind = vector_acts_kind, .takes = vector_takes, .acts_bytes = vector_acts_bytes,
 	.acts_pack = vector_acts_pack,
 	.product_scratch = product_many_scratch, .product = vector_product,
 	.norm = vector_norm, .add = vector_add,

@@ -8,6 +8,8 @@
  * A lane is one of the sixteen. Each function is exact or rounds once, so that all sets give the same bits. lanes.h
  * explains lane order, quarters and spans. The constants, with enum:
  *
+ *	BF16_DOT        1: bf16_dot.c is compiled, for which there is vf_dot_pairs()
+ *	BF16_TILES      1: bf16_tiles.c is compiled, for x86 with AMX
  *	EIGHTS          1: decode.c takes some types' codes in eights (unpack_eights.h); a macro
  *	PAIRS           1: vd_dot_two() takes any codes; decode.c takes some types' in pairs (unpack_pairs.h); a macro
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked
@@ -30,7 +32,8 @@
  *	FLOAT_COLUMNS   columns likewise, for float weights
  *	CODES_FEW       quantised weights: up to this many columns are multiplied without a panel; CODES_FEW_PARTIAL
  *	                where rows are not whole spans
- *	FLOAT_FEW       float weights: up to this many columns are multiplied without a panel
+ *	FLOAT_FEW       float weights: up to this many columns are multiplied without a panel; BF16_FEW with BF16
+ *	                activations, BF16_DOT_FEW with products of pairs, BF16_TILES_FEW of tiles
  *	FLOAT_ROWS      rows, and FLOAT_SIDE columns, whose sums are then in registers at once
  *	PEAK_COLUMNS    columns of the loop that measures the peak (peak_loops.h)
  *	ATTEND_RESIDUES, ATTEND_VECTORS         see attend_sums.h */
@@ -111,6 +114,8 @@ static inline i32x16 vi_lanes(i32x16 v);                        /* from the orde
 static inline void vi_transpose(i32x16 v[16]);                  /* lane i of v[j] becomes lane j of v[i] */
 
 static inline f32x16 vi_to_float(i32x16 v);
+/* sixteen pairs of bf16 at p; those below BF16_WEIGHTS_LEAST become zero */
+static inline i32x16 vi_bf16_pairs(const void *p);
 static inline f32x16 vi_as_float(i32x16 v);                     /* the same bits, and back */
 static inline i32x16 vf_as_int(f32x16 v);
 

@@ -4,7 +4,7 @@
 const struct kernels kernels_scalar = {
 	.name = "scalar", .needs = SYSTEM_ANY,
 	.acts_columns = 1, .acts_together = scalar_acts_together, .acts_kind = scalar_acts_kind,
-	.acts_bytes = scalar_acts_bytes,
+	.takes = scalar_takes, .acts_bytes = scalar_acts_bytes,
 	.acts_pack = scalar_acts_pack,
 	.product_scratch = scalar_product_scratch, .product = scalar_product,
 	.norm = scalar_norm, .add = scalar_add,

@@ -9,6 +9,7 @@ float scalar_tree(const float acc[16]);         /* the sum of 16 accumulators: 8
 
 /* scalar_product.c */
 enum acts_kind scalar_acts_kind(const struct format *format, int wide);
+int scalar_takes(enum acts_kind kind);
 size_t scalar_acts_bytes(enum acts_kind kind, size_t k, size_t n);
 size_t scalar_acts_together(enum acts_kind kind, size_t k, size_t n);
 void scalar_acts_pack(struct acts *a, const float *x, size_t stride, struct acts_part part);

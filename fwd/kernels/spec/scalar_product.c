@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "fwd/kernels/quantise_rule.h"
+#include "lib/base/half.h"
+#include "lib/base/size.h"
 
 /* A block of 32 activations: dx times integers of 8 bits (ACTS_Q8) or 16 (ACTS_Q16). */
 struct acts_block {
@@ -17,13 +19,37 @@ struct acts_block {
 enum acts_kind scalar_acts_kind(const struct format *format, int wide)
 {
 	if (format->widen)
-		return ACTS_F32;
+		return format->id == FORMAT_BF16 ? ACTS_BF16 : ACTS_F32;
 	return wide ? ACTS_Q16 : ACTS_Q8;
+}
+
+int scalar_takes(enum acts_kind kind)
+{
+	return kind != ACTS_Q8_I16 && kind <= ACTS_BF16;
+}
+
+/* Whether activations are stored as floats, rounded or not. */
+static int in_floats(enum acts_kind kind)
+{
+	return kind == ACTS_F32 || kind == ACTS_BF16;
 }
 
 size_t scalar_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
-	return n * (kind == ACTS_F32 ? k * sizeof(float) : k / 32 * sizeof(struct acts_block));
+	return n * (in_floats(kind) ? k * sizeof(float) : k / 32 * sizeof(struct acts_block));
+}
+
+/* Rounded to BF16: the upper half of the float. */
+static float to_bf16(float x)
+{
+	uint32_t u;
+
+	if (isnan(x))
+		return x;
+	memcpy(&u, &x, sizeof u);
+	u = (u + 0x7fff + (u >> 16 & 1)) & 0xffff0000;
+	memcpy(&x, &u, sizeof x);
+	return fabsf(x) < BF16_ACTS_LEAST ? 0 : x;
 }
 
 /* x·inverse, exact, rounded to the nearest integer, ties to even: the sum with 1.5·2^23 has no bits below 1. */
@@ -107,8 +133,9 @@ size_t scalar_acts_together(enum acts_kind kind, size_t k, size_t n)
 void scalar_acts_pack(struct acts *a, const float *x, size_t stride, struct acts_part part)
 {
 	for (size_t c = part.c0; c < part.c1; c++, x += stride)
-		if (a->kind == ACTS_F32)
-			memcpy((float *)a->data + c * a->k + part.e0, x + part.e0, (part.e1 - part.e0) * sizeof *x);
+		if (in_floats(a->kind))
+			for (size_t e = part.e0; e < part.e1; e++)
+				((float *)a->data)[c * a->k + e] = a->kind == ACTS_BF16 ? to_bf16(x[e]) : x[e];
 		else
 			for (size_t b = part.e0 / 32; b < part.e1 / 32; b++)
 				pack_block(a->kind, x + b * 32,
@@ -191,6 +218,36 @@ static float row_product_f(const struct format *f, const unsigned char *row, con
 	return scalar_tree(acc);
 }
 
+static float bf16_weight(const unsigned char *row, size_t i)
+{
+	uint16_t h;
+	float w;
+
+	memcpy(&h, row + i * sizeof h, sizeof h);
+	w = bf16_to_f32(h);
+	return fabsf(w) < BF16_WEIGHTS_LEAST ? 0 : w;
+}
+
+/* x: rounded to BF16 */
+static float row_product_bf16(const unsigned char *row, const float *x, size_t k)
+{
+	float acc[16] = { 0 };
+
+	for (size_t span = 0; span < k; span += 512) {
+		float chain[2][16] = { { 0 } };
+
+		for (size_t pair = 0; pair < 256; pair++)
+			for (size_t i = size_min(span + 2 * pair + 2, k); i-- > span + 2 * pair; ) {
+				float *sum = &chain[pair / 128][pair % 16];
+
+				*sum = fmaf(bf16_weight(row, i), x[i], *sum);
+			}
+		for (int lane = 0; lane < 16; lane++)
+			acc[lane] += chain[0][lane] + chain[1][lane];
+	}
+	return scalar_tree(acc);
+}
+
 size_t scalar_product_scratch(size_t k)
 {
 	return 0;
@@ -207,7 +264,9 @@ void scalar_product(const struct product_job *job)
 		for (size_t c = 0; c < x->n; c++) {
 			float *y = job->y + c * job->stride + r;
 
-			if (x->kind == ACTS_F32)
+			if (x->kind == ACTS_BF16)
+				*y = row_product_bf16(row, (const float *)x->data + c * x->k, x->k);
+			else if (x->kind == ACTS_F32)
 				*y = row_product_f(w->format, row, (const float *)x->data + c * x->k, x->k);
 			else
 				*y = row_product_q(w->format, row, (const struct acts_block *)x->data + c * (x->k / 32),
