@@ -74,7 +74,7 @@ JINJA = arith braces builtin_bytes builtin_encode builtin_global builtin_html bu
 GRAMMAR = grammar node class reader token parse match state union text kinds mask trie
 SCHEMA = schema fail gbnf index types make refer rewrite merge alternatives negate unevaluated exclusive constants \
 	array object names members string format pattern regex language automaton nfa number decimal
-SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
+SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_codes spec/scalar_peaks
 KERNELS = kv_type $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns columns_wide decode decode_wide bf16 float_rows prompt spans table

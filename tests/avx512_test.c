@@ -116,6 +116,7 @@ enum { OPERANDS = 5, ROUNDS = 1000 };
 	CALL(mask_broadcast_i32x4, INTS(_mm512_mask_broadcast_i32x4(INT(1), SCALAR(uint16_t), QUARTER))) \
 	CALL(shuffle_i32x4, INTS(_mm512_shuffle_i32x4(INT(0), INT(1), 0x1b))) \
 	CALL(shuffle_ps, FLOATS(_mm512_shuffle_ps(FLOAT(0), FLOAT(1), 0x1b))) \
+	CALL(cvtepi32_epi8, PART(__m128i, _mm512_cvtepi32_epi8(INT(0)))) \
 	CALL(cvtepi8_epi32, INTS(_mm512_cvtepi8_epi32(QUARTER))) \
 	CALL(cvtepu8_epi32, INTS(_mm512_cvtepu8_epi32(QUARTER))) \
 	CALL(cvtepu16_epi32, INTS(_mm512_cvtepu16_epi32(HALF))) \

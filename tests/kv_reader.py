@@ -57,14 +57,20 @@ def read(stream):
 
 def head_row(kind, block, dim_k, dim_v, j):
     """K and V of position j of an extent, from the block of a KV head."""
-    k = [j // 16 * dim_k * 16 + d * 16 + j % 16 for d in range(dim_k)]
-    v = [j * dim_v + d for d in range(dim_v)]
+    stored = dim_k
+    if kind == 2:
+        stored = (dim_k + 3) // 4 * 4
+        k = [j // 16 * stored * 16 + (d // 4 * 16 + j % 16) * 4 + d % 4 for d in range(dim_k)]
+        v = [d // 32 * 32 * 128 + (j // 4 * min(32, dim_v - d // 32 * 32) + d % 32) * 4 + j % 4 for d in range(dim_v)]
+    else:
+        k = [j // 16 * dim_k * 16 + d * 16 + j % 16 for d in range(dim_k)]
+        v = [j * dim_v + d for d in range(dim_v)]
     rows, at = [], 0
-    for dim, places in (dim_k, k), (dim_v, v):
+    for dim, places, room in (dim_k, k, stored), (dim_v, v, dim_v):
         t = "<" + TYPES[kind]
         size, scales = struct.calcsize(t), (dim + 31) // 32 if kind == 2 else 0
         row = [struct.unpack_from(t, block, at + i * size)[0] for i in places]
-        at += 128 * dim * size
+        at += 128 * room * size
         for d in range(dim if scales else 0):
             row[d] *= struct.unpack_from("<e", block, at + 2 * ((j // 16 * scales + d // 32) * 16 + j % 16))[0]
         at += 128 * scales * 2

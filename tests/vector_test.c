@@ -364,7 +364,7 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 				most[i / 32] = isfinite(x[i]) ? fmaxf(most[i / 32], fabsf(x[i])) : INFINITY;
 			for (size_t i = 0; i < DIM; i++) {
 				float scale = f16_to_f32(a.v_scale[kv_scale_index(DIM, 5, i / 32)]),
-				        value = scale * ((int8_t *)a.v)[5 * DIM + i];
+				        value = scale * ((int8_t *)a.v)[kv_v_index(KV_Q8_0, DIM, 5, i)];
 
 				if (most[i / 32] / 127 < 65520)
 					near_enough = near_enough

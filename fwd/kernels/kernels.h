@@ -97,6 +97,7 @@ struct product_job {
 };
 
 enum { ATTEND_BLOCK = KV_EXTENT };      /* positions of one attention block */
+enum { ATTEND_RUN = 64 };       /* of codes: positions whose weights share a scale; a block is whole runs */
 enum { ATTEND_FEW = 8 };        /* rows whose context several threads can share: at most this many */
 
 /* Biases of scores by distance, for one head: element ATTEND_BIASES / 2 + d is for a key at distance d from the query,
@@ -247,7 +248,7 @@ struct kernels {
 
 	/* Stores k[dim_k] and v[dim_v] at position j of a block, rounded to the cache's type; attention reads the
 	 * rounded values. q8_0: 32 elements have the scale d = kv_scale(max|x|) and the codes nearest to x / d,
-	 * ties to even, from -127 to 127; all codes are 0 where d is 0 or NaN. */
+	 * ties to even, from -127 to 127; all codes are 0 where d is 0 or infinite. */
 	void (*kv_store)(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
 	                 const float *k, const float *v);
 
@@ -261,7 +262,15 @@ struct kernels {
 	 *     m' = max(m, m_b);  a = exp(m − m');  c = exp(m_b − m')
 	 *     l = fma(l, a, l_b·c);  o[d] = fma(o[d], a, o_b[d]·c);  m = m'
 	 * then, where there is a sink: m' = max(m, sink);  a = exp(m − m');  l = fma(l, a, exp(sink − m'));  o = o·a
-	 * and out = o / l. scratch: attend_scratch() bytes, 64-byte aligned, of the calling thread alone. */
+	 * and out = o / l.
+	 * Of K and V in codes, the sums over d and over j are of integers (isum, exact). q is quantised as activations
+	 * (Q8) in groups of 32 elements, the last one filled up with zeros; the scale of a group is rounded to dx · scale:
+	 *     s[j] = fma(dx, k_scale[j] · (float)isum, s[j]) for each group in turn, from 0
+	 * Of each run of ATTEND_RUN positions, and each group of V's elements:
+	 *     w[j] = p[j] · v_scale[j], or 0 where p[j] is 0 or NaN;  max = max w
+	 *     code[j] = w[j] · (255 · (1 / max)) rounded to nearest, ties to even; 0 where that is NaN
+	 *     o_b[d] = fma(max · (1 / 255), (float)isum, o_b[d]) for each run in turn, from 0
+	 * Where max is below 2^-100 (ACTS_LEAST), the run counts as zeros. scratch: attend_scratch() bytes, 64-byte aligned, of the calling thread alone. */
 	size_t attend_rows;             /* row ranges begin at multiples of this */
 	size_t (*attend_scratch)(size_t dim_k, size_t dim_v, size_t group);
 	void (*attend)(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch);

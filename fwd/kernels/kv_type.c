@@ -21,6 +21,28 @@ size_t kv_scale_index(size_t dim, size_t pos, size_t i)
 	return (pos / KV_TILE * kv_scales(dim) + i) * KV_TILE + pos % KV_TILE;
 }
 
+/* Elements of K that are stored for a position. */
+static size_t stored_k(enum kv_type type, size_t dim_k)
+{
+	return type == KV_Q8_0 ? (dim_k + KV_FOUR - 1) / KV_FOUR * KV_FOUR : dim_k;
+}
+
+size_t kv_k_index(enum kv_type type, size_t dim_k, size_t pos, size_t d)
+{
+	size_t run = type == KV_Q8_0 ? KV_FOUR : 1;     /* elements of a position that lie side by side */
+
+	return pos / KV_TILE * stored_k(type, dim_k) * KV_TILE + (d / run * KV_TILE + pos % KV_TILE) * run + d % run;
+}
+
+size_t kv_v_index(enum kv_type type, size_t dim_v, size_t pos, size_t d)
+{
+	size_t group = d / KV_SCALED * KV_SCALED, n = dim_v - group < KV_SCALED ? dim_v - group : KV_SCALED;
+
+	if (type != KV_Q8_0)
+		return pos * dim_v + d;
+	return group * KV_EXTENT + (pos / KV_FOUR * n + d - group) * KV_FOUR + pos % KV_FOUR;
+}
+
 /* Bytes of the elements of K or V, and of their scales. */
 static size_t elements(enum kv_type type, size_t dim)
 {
@@ -34,12 +56,13 @@ static size_t scales(enum kv_type type, size_t dim)
 
 size_t kv_block_bytes(enum kv_type type, size_t dim_k, size_t dim_v)
 {
-	return elements(type, dim_k) + scales(type, dim_k) + elements(type, dim_v) + scales(type, dim_v);
+	return elements(type, stored_k(type, dim_k)) + scales(type, dim_k) + elements(type, dim_v)
+		+ scales(type, dim_v);
 }
 
 struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void *at)
 {
-	unsigned char *k = at, *k_scale = k + elements(type, dim_k), *v = k_scale + scales(type, dim_k);
+	unsigned char *k = at, *k_scale = k + elements(type, stored_k(type, dim_k)), *v = k_scale + scales(type, dim_k);
 
 	return (struct kv_block){
 		.k = k, .k_scale = (uint16_t *)(void *)k_scale, .v = v,
@@ -58,17 +81,28 @@ static void clear_tiles(void *at, size_t rows, size_t bytes, size_t from)
 	}
 }
 
+/* The same for q8_0's V. */
+static void clear_values(int8_t *v, size_t dim_v, size_t from)
+{
+	for (size_t pos = from; pos < KV_EXTENT; pos++)
+		for (size_t d = 0; d < dim_v; d++)
+			v[kv_v_index(KV_Q8_0, dim_v, pos, d)] = 0;
+}
+
 void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, size_t from)
 {
 	struct kv_block b = kv_block_at(type, dim_k, dim_v, at);
 	size_t row = dim_v * element[type];
 
+	if (type == KV_Q8_0) {
+		clear_tiles(b.k, stored_k(type, dim_k) / KV_FOUR, KV_FOUR, from);
+		clear_tiles(b.k_scale, kv_scales(dim_k), sizeof *b.k_scale, from);
+		clear_values(b.v, dim_v, from);
+		clear_tiles(b.v_scale, kv_scales(dim_v), sizeof *b.v_scale, from);
+		return;
+	}
 	clear_tiles(b.k, dim_k, element[type], from);
 	memset((char *)b.v + from * row, 0, (KV_EXTENT - from) * row);
-	if (type == KV_Q8_0) {
-		clear_tiles(b.k_scale, kv_scales(dim_k), sizeof *b.k_scale, from);
-		clear_tiles(b.v_scale, kv_scales(dim_v), sizeof *b.v_scale, from);
-	}
 }
 
 /* Where a position's first element lies, of n in tiles. */
@@ -88,26 +122,34 @@ static inline void copy_lane(void *to, size_t i, const void *from, size_t j, siz
 		memcpy(p + row, q + row, bytes);
 }
 
+static void copy_codes(size_t dim_k, size_t dim_v, const struct kv_block *from, size_t j, const struct kv_block *to,
+	size_t i)
+{
+	copy_lane(to->k, i, from->k, j, stored_k(KV_Q8_0, dim_k) / KV_FOUR, KV_FOUR);
+	copy_lane(to->k_scale, i, from->k_scale, j, kv_scales(dim_k), sizeof(uint16_t));
+	copy_lane(to->v_scale, i, from->v_scale, j, kv_scales(dim_v), sizeof(uint16_t));
+	for (size_t d = 0; d < dim_v; d++)
+		((int8_t *)to->v)[kv_v_index(KV_Q8_0, dim_v, i, d)]
+			= ((const int8_t *)from->v)[kv_v_index(KV_Q8_0, dim_v, j, d)];
+}
+
 void kv_copy(enum kv_type type, size_t dim_k, size_t dim_v, const struct kv_block *from, size_t j,
 	const struct kv_block *to, size_t i)
 {
 	size_t v = dim_v * element[type];
 
+	if (type == KV_Q8_0) {
+		copy_codes(dim_k, dim_v, from, j, to, i);
+		return;
+	}
 	if (type == KV_F32)
 		copy_lane(to->k, i, from->k, j, dim_k, sizeof(float));
-	else if (type == KV_F16)
+	else
 		copy_lane(to->k, i, from->k, j, dim_k, sizeof(uint16_t));
-	else {
-		copy_lane(to->k, i, from->k, j, dim_k, sizeof(int8_t));
-		copy_lane(to->k_scale, i, from->k_scale, j, kv_scales(dim_k), sizeof(uint16_t));
-		copy_lane(to->v_scale, i, from->v_scale, j, kv_scales(dim_v), sizeof(uint16_t));
-	}
 	memcpy((char *)to->v + i * v, (const char *)from->v + j * v, v);
 }
 
 uint16_t kv_scale(float most)
 {
-	uint16_t half = f32_to_f16(most / 127);
-
-	return half < 0x7c00 ? half : 0x7e00;
+	return f32_to_f16(most / 127);
 }

@@ -2,11 +2,14 @@
  * and KV heads of its positions. Within an extent, K and V of one layer and KV head are one contiguous block: K, its
  * scales, V, its scales.
  *
- * f16 and f32 are plain arrays. q8_0 has one-byte codes, and half-precision scales for each position and 32 elements
- * along the head's dimension (fewer for the last if the dimension is not a multiple): value = scale · code, exactly.
- * The order of the elements is the same for every type:
+ * f16 and f32 are plain arrays:
  * 	K       in tiles of 16 positions, [8][dim_k][16], so that 16 scores are in the lanes of a vector
  * 	V       by rows, [128][dim_v]
+ * q8_0 has one-byte codes, and half-precision scales for each position and group of 32 elements along the head's
+ * dimension (fewer for the last if the dimension is not a multiple): value = scale · code, exactly. Four codes that are
+ * multiplied and added together, of neighbouring elements of K or positions of V, lie in one lane of a vector:
+ * 	K       [8][dim_k / 4, rounded up][16][4]
+ * 	V       group after group, [32][elements of the group][4]: 32 times four positions
  * 	scales  [8][kv_scales(dim)][16] */
 #ifndef KV_TYPE_H
 #define KV_TYPE_H
@@ -20,7 +23,8 @@ enum kv_type { KV_F16, KV_F32, KV_Q8_0, KV_TYPES };
 enum {
 	KV_EXTENT = 128,        /* positions of an extent */
 	KV_TILE = 16,           /* positions of a tile of K, and of a tile of scales */
-	KV_SCALED = 32          /* elements that share a scale */
+	KV_SCALED = 32,         /* elements that share a scale */
+	KV_FOUR = 4             /* codes in a lane */
 };
 
 /* The number of extents for this many positions. */
@@ -57,12 +61,16 @@ void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, siz
 void kv_copy(enum kv_type type, size_t dim_k, size_t dim_v, const struct kv_block *from, size_t j,
 	const struct kv_block *to, size_t i);
 
+/* Where element d of position pos of a block is in K and in V: its index among the elements. */
+size_t kv_k_index(enum kv_type type, size_t dim_k, size_t pos, size_t d);
+size_t kv_v_index(enum kv_type type, size_t dim_v, size_t pos, size_t d);
+
 /* kv_scales(): number of scales of a position. The other: where scale i of a position is. */
 size_t kv_scales(size_t dim);
 size_t kv_scale_index(size_t dim, size_t pos, size_t i);
 
 /* The scale of KV_SCALED elements whose largest magnitude is `most` (INFINITY if an element is not finite): most / 127
- * rounded to half precision, or NaN if that is not finite, which makes all their values NaN. */
+ * rounded to half precision. If that is infinite, codes are 0, which makes all their values NaN. */
 uint16_t kv_scale(float most);
 
 #endif

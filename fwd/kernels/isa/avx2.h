@@ -14,6 +14,7 @@ typedef struct { __m256i a, b; } i32x16;
 typedef i32x16 b64;
 typedef __m128i b16;
 typedef __m256i i32x8;
+typedef struct { i32x16 even, odd; } attend_codes;      /* int16: codes 0 and 2 of each four, 1 and 3 */
 
 enum {
 	DOT_AT_ONCE = 1,        /* sixteen registers hold no more */
@@ -27,7 +28,7 @@ enum {
 	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, BF16_FEW = 16, BF16_DOT = 0, BF16_DOT_FEW = 0, BF16_TILES = 0,
 	BF16_TILES_FEW = 0, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
 	PEAK_COLUMNS = 3,
-	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1
+	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1, ATTEND_I16 = 1, ATTEND_SIDE = 1, KEY_BIAS = 0, VALUE_BIAS = 0
 };
 
 #define EIGHTS 1
@@ -270,6 +271,38 @@ INLINE void vi_transpose(i32x16 v[16])
 
 #include "avx2_bytes.h"
 #include "avx2_dot.h"
+
+/* ---- attention in integers ---- */
+
+INLINE attend_codes va_keys(b64 v)
+{
+	return (attend_codes){
+		.even = vi_of(_mm256_srai_epi16(_mm256_slli_epi16(v.a, 8), 8),
+			_mm256_srai_epi16(_mm256_slli_epi16(v.b, 8), 8)),
+		.odd = vi_of(_mm256_srai_epi16(v.a, 8), _mm256_srai_epi16(v.b, 8)),
+	};
+}
+
+INLINE attend_codes va_values(b64 v) { return va_keys(v); }
+
+INLINE i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x)
+{
+	__m256i even = _mm256_set1_epi32(x[0]), odd = _mm256_set1_epi32(x[1]);
+
+	sum = vi_add(sum, vi_of(_mm256_madd_epi16(k.even.a, even), _mm256_madd_epi16(k.even.b, even)));
+	return vi_add(sum, vi_of(_mm256_madd_epi16(k.odd.a, odd), _mm256_madd_epi16(k.odd.b, odd)));
+}
+
+INLINE i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x) { return va_add_keys(sum, v, x); }
+
+INLINE void va_weights(int32_t *to, i32x16 v)
+{
+	const i32x16 low = vi_and(v, vi_set1(255));
+	__m256i a = _mm256_or_si256(low.a, _mm256_slli_epi32(_mm256_srli_si256(low.a, 8), 16));
+	__m256i b = _mm256_or_si256(low.b, _mm256_slli_epi32(_mm256_srli_si256(low.b, 8), 16));
+
+	_mm256_storeu_si256((void *)to, _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(a, b), 0xd8));
+}
 
 /* ---- a tile of a prompt's product ---- */
 

@@ -14,6 +14,7 @@ typedef __m512 f32x16;
 typedef __m512i i32x16;
 typedef __m512i b64;
 typedef __m128i b16;
+typedef b64 attend_codes;
 
 enum {
 	DOT_AT_ONCE = 1,        /* against unpacking a span first: codebooks 1.05 to 1.28 times as fast, others equal */
@@ -32,7 +33,7 @@ enum {
 	BF16_DOT = 1, BF16_TILES = 1, BF16_FEW = 64, BF16_DOT_FEW = 64, BF16_TILES_FEW = 16,
 	FLOAT_ROWS = 4, FLOAT_SIDE = 6,
 	PEAK_COLUMNS = 6,
-	ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4
+	ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4, ATTEND_I16 = 0, ATTEND_SIDE = 2, KEY_BIAS = 128, VALUE_BIAS = 0
 };
 
 #define EIGHTS 0
@@ -294,6 +295,23 @@ INLINE void vd_close_eight(const f32x16 *v, size_t step, float y[8])
 		w[i] = _mm256_add_ps(_mm512_castps512_ps256(v[i * step]), _mm512_extractf32x8_ps(v[i * step], 1));
 	x86_close_eight(w, y);
 }
+
+/* ---- attention in integers ---- */
+
+static inline attend_codes va_keys(b64 v) { return _mm512_xor_si512(v, _mm512_set1_epi8((char)KEY_BIAS)); }
+static inline attend_codes va_values(b64 v) { return v; }
+
+static inline i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x)
+{
+	return _mm512_dpbusd_epi32(sum, k, _mm512_set1_epi32(*x));
+}
+
+static inline i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x)
+{
+	return _mm512_dpbusd_epi32(sum, _mm512_set1_epi32(*x), v);
+}
+
+static inline void va_weights(int32_t *to, i32x16 v) { _mm_storeu_si128((void *)to, _mm512_cvtepi32_epi8(v)); }
 
 /* ---- a tile of a prompt's product ---- */
 

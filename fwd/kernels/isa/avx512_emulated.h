@@ -199,6 +199,16 @@ EMULATED(__m512) emulated_cvtph_ps(__m256i a)
 	return (__m512){ _mm256_cvtph_ps(_mm256_castsi256_si128(a)), _mm256_cvtph_ps(_mm256_extracti128_si256(a, 1)) };
 }
 
+#define _mm512_cvtepi32_epi8 emulated_cvtepi32_epi8
+EMULATED(__m128i) emulated_cvtepi32_epi8(__m512i a)
+{
+	const __m256i byte = _mm256_set1_epi32(255);
+	__m256i words = _mm256_packus_epi32(_mm256_and_si256(a.low, byte), _mm256_and_si256(a.high, byte));
+
+	words = _mm256_permute4x64_epi64(words, 0xd8);
+	return _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+}
+
 /* Integers from the halves of a narrower register. */
 #define EMULATED_WIDEN(op, from, low_half, high_half) \
 	EMULATED(__m512i) emulated_##op(from a) \

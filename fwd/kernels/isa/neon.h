@@ -1,5 +1,5 @@
 /* neon: aarch64's vectors in the functions of simd/vocabulary.h, but for those that depend on how bytes are multiplied:
- * neon.c, dotprod.c and i8mm.c have vd_dot_4(), tile_pair() and tile_dot(). */
+ * neon.c, dotprod.c and i8mm.c have vd_dot_4(), va_dot_4(), va_values(), tile_pair() and tile_dot(). */
 #ifndef NEON_H
 #define NEON_H
 
@@ -14,6 +14,7 @@ typedef struct { float32x4_t a, b, c, d; } f32x16;      /* four registers */
 typedef struct { int32x4_t a, b, c, d; } i32x16;
 typedef struct { uint8x16_t a, b, c, d; } b64;
 typedef uint8x16_t b16;
+typedef b64 attend_codes;
 
 enum {
 	DOT_AT_ONCE = 0, SIGNED_BIAS = 0,
@@ -25,7 +26,7 @@ enum {
 	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, BF16_FEW = 16, BF16_DOT = 0, BF16_DOT_FEW = 0, BF16_TILES = 0,
 	BF16_TILES_FEW = 0, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
 	PEAK_COLUMNS = 4,
-	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1
+	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1, ATTEND_I16 = 0, ATTEND_SIDE = 1, KEY_BIAS = 0
 };
 
 #define EIGHTS 0
@@ -394,6 +395,37 @@ INLINE void vd_close_eight(const f32x16 *v, size_t step, float y[8])
 	UNROLL
 	for (size_t i = 0; i < 8; i++)
 		y[i] = vd_close(v[i * step]);
+}
+
+/* ---- attention in integers ---- */
+
+/* s + the sums of four products of bytes: codes of va_values(), multipliers x without a sign. */
+static inline int32x4_t va_dot_4(int32x4_t s, uint8x16_t v, uint8x16_t x);
+
+static inline attend_codes va_keys(b64 v) { return v; }
+
+static inline i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x)
+{
+	uint8x16_t q = vreinterpretq_u8_s32(vdupq_n_s32(*x));
+
+	return vd_more(sum, k, vb_of(q, q, q, q));
+}
+
+static inline i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x)
+{
+	uint8x16_t p = vreinterpretq_u8_s32(vdupq_n_s32(*x));
+
+	return vi_of(va_dot_4(sum.a, v.a, p), va_dot_4(sum.b, v.b, p), va_dot_4(sum.c, v.c, p),
+	             va_dot_4(sum.d, v.d, p));
+}
+
+static inline void va_weights(int32_t *to, i32x16 v)
+{
+	uint8x16_t low = vuzp1q_u8(vreinterpretq_u8_s32(v.a), vreinterpretq_u8_s32(v.b));
+	uint8x16_t high = vuzp1q_u8(vreinterpretq_u8_s32(v.c), vreinterpretq_u8_s32(v.d));
+	uint8x16_t bytes = vuzp1q_u8(low, high);
+
+	memcpy(to, &bytes, sizeof bytes);
 }
 
 /* ---- a tile of a prompt's product ---- */

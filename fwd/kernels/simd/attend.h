@@ -2,8 +2,9 @@
  *
  * Each block of ATTEND_BLOCK positions goes through the same steps for all columns of a tile (attend_tile.h): scores
  * [columns][ATTEND_BLOCK] into scratch, softmax of each column there, sums over V, and merging the result into that of
- * the blocks before. Few columns (a step of decode) read K and V in place and widen (and scale) them as they load; many
- * (a prompt) read a copy of the block in floats, which stays in the CPU's cache for all of them.
+ * the blocks before. This file has these steps for K and V in floats, attend_codes.h for codes. Few columns (a step of
+ * decode) read K and V in place and widen them as they load; many (a prompt) read a copy of the block in f32, which
+ * stays in the CPU's cache for all of them.
  *
  * A column's sums include only the positions that it may see. Scores of later positions are computed where a vector
  * covers them too, but each is in a lane of its own and is overwritten before it is read; later rows of V are not read
@@ -13,27 +14,11 @@
 
 #include <string.h>
 
+#include "attend_codes.h"
 #include "attend_tile.h"
 #include "lib/base/size.h"
 
 /* ---- a block of positions ---- */
-
-/* From scores to their exponentials, for one column. */
-static void attend_weigh(const struct attend_tile *t, size_t c, size_t first, struct attend_state *part)
-{
-	const struct attend *a = t->a;
-	size_t n = attend_seen(t, c, first);
-	float *s = t->s + c * ATTEND_BLOCK;
-
-	if (a->cap > 0)
-		vector_cap(s, a->cap, n);
-	if (a->slope)
-		attend_bias(s, n, a->slope[t->kv->h * t->group + c % t->group],
-			(float)first - (float)attend_position(t, c));
-	if (a->bias)
-		attend_add(s, n, attend_biases(a, t->kv->h * t->group + c % t->group, attend_position(t, c), first));
-	attend_softmax(s, attend_hidden(t, c, first), n, &part->max[c], &part->sum[c]);
-}
 
 /* Computes the block's result for every column that sees it. k is the block's first tile, v its first row; type and
  * width are constants where this is expanded. */
@@ -50,15 +35,12 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 
 		if (type != KV_F32)
 			keys.ahead = (const char *)k.ahead + j * dim_k * attend_size(type);
-		if (type == KV_Q8_0)
-			keys.scale = k.scale + kv_scale_index(dim_k, j, 0);
-
 		for (size_t c = attend_first_seeing(t, first + j) / width * width; c < end; c += width)
 			attend_scores(type, width, t->q + c * dim_k, &keys, dim_k, t->a->scale,
 				t->s + c * ATTEND_BLOCK + j);
 	}
 	for (size_t c = begin; c < end; c++)
-		attend_weigh(t, c, first, part);
+		attend_weigh(t, c, first, t->s + c * ATTEND_BLOCK, part);
 	for (size_t x = 0, vectors; x < t->out_dim / LANES; x += vectors) {
 		struct v_rows rows = attend_values(v, type, x);
 
@@ -81,23 +63,6 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 						o + (i - c) * t->out_dim, t->out_dim, joint, attend_seen(t, i,
 						first), 1 });
 		}
-	}
-}
-
-/* The scales of what the tile sees of a block, as floats. */
-static void attend_scales(const struct attend_tile *t, size_t first)
-{
-	size_t n = attend_seen(t, t->columns - 1, first);
-	size_t keys = kv_scales(t->a->dim_k) * KV_TILE, values = kv_scales(attend_stored_v(t->a));
-
-	for (size_t j = 0; j < n; j += KV_TILE) {
-		const uint16_t *k = t->now.k_scale + kv_scale_index(t->a->dim_k, j, 0);
-		const uint16_t *v = t->now.v_scale + kv_scale_index(t->a->dim_v, j, 0);
-
-		for (size_t i = 0; i < keys; i += LANES)
-			vf_store(t->k_scale + j / KV_TILE * keys + i, vf_load_f16(k + i));
-		for (size_t b = 0; b < values; b++)
-			vf_store(t->v_scale + b * ATTEND_BLOCK + j, vf_load_f16(v + b * KV_TILE));
 	}
 }
 
@@ -128,11 +93,8 @@ INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type 
 	for (size_t j = 0; j < n; j += KV_TILE)
 		for (size_t d = 0; d < a->dim_k; d++) {
 			size_t at = j * a->dim_k + d * KV_TILE;
-			f32x16 x = attend_load(type, t->now.k, at);
 
-			if (type == KV_Q8_0)
-				x = vf_mul(x, vf_load(t->k_scale + kv_scale_index(a->dim_k, j, d / KV_SCALED)));
-			vf_store(t->k + at, x);
+			vf_store(t->k + at, attend_load(type, t->now.k, at));
 			attend_ahead((const char *)t->next.k + at * attend_size(type), LANES);
 		}
 	if (a->v_in_k)
@@ -144,8 +106,6 @@ INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type 
 				f32x16 x = d + LANES <= a->dim_v ? attend_load(type, t->now.v, at)
 					: attend_load_n(type, t->now.v, at, a->dim_v - d);
 
-				if (type == KV_Q8_0)
-					x = vf_mul(x, vf_set1(t->v_scale[d / KV_SCALED * ATTEND_BLOCK + j]));
 				vf_store(t->v + d * ATTEND_BLOCK + j * LANES, x);
 				attend_ahead((const char *)t->next.v + at * attend_size(type), LANES);
 			}
@@ -162,19 +122,19 @@ INLINE void attend_panel(const struct attend_tile *t, size_t first, struct atten
 	}
 }
 
-/* Any block of K and V of this type: computes the result in place, or copies the block as floats. */
+/* Any block of K and V of this type of floats. */
 INLINE void attend_typed(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type)
 {
-	if (type == KV_Q8_0)
-		attend_scales(t, first);
 	if (t->direct) {
-		struct k_tile k = { .k = t->now.k, .ahead = t->next.k, .scale = t->k_scale };
-		struct v_rows v = { .v = t->now.v, .ahead = t->next.v, .stride = t->a->dim_v, .apart = LANES,
-			.scale = t->v_scale };
+		struct k_tile k = { .k = t->now.k, .ahead = t->next.k };
+		struct v_rows v = { .v = t->now.v, .ahead = t->next.v, .stride = t->a->dim_v, .apart = LANES };
 
 		attend_panel(t, first, part, type, k, v);
-	} else
-		attend_copy(t, first, type);
+		return;
+	}
+	attend_copy(t, first, type);
+	attend_panel(t, first, part, KV_F32, (struct k_tile){ .k = t->k },
+		(struct v_rows){ .v = t->v, .stride = LANES, .apart = ATTEND_BLOCK * LANES });
 }
 
 static struct kv_block attend_kv(const struct attend_tile *t, size_t first)
@@ -210,11 +170,8 @@ static void attend_part(struct attend_tile *t, size_t first, size_t end, struct 
 	switch (t->a->type) {
 	case KV_F16: attend_typed(t, first, part, KV_F16); break;
 	case KV_F32: attend_typed(t, first, part, KV_F32); break;
-	default: attend_typed(t, first, part, KV_Q8_0); break;
+	default: codes_block(t, first, part); break;
 	}
-	if (!t->direct)
-		attend_panel(t, first, part, KV_F32, (struct k_tile){ .k = t->k },
-			(struct v_rows){ .v = t->v, .stride = LANES, .apart = ATTEND_BLOCK * LANES });
 }
 
 /* Adds the result of the block at `first` to that of the blocks before it: merged, or as it is where the column's
@@ -285,6 +242,15 @@ static void attend_write(const struct attend_tile *t, size_t h)
 	}
 }
 
+/* Copies the queries of KV head h. */
+static void attend_take(const struct attend_tile *t, size_t h)
+{
+	if (t->a->type == KV_Q8_0)
+		codes_pack(t, h);
+	else
+		attend_pack(t, h);
+}
+
 static void vector_attend(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch)
 {
 	struct attend_tile t = { .a = a, .kv = kv, .group = a->n_head / a->n_head_kv };
@@ -296,7 +262,7 @@ static void vector_attend(const struct attend *a, const struct kv_head *kv, size
 		size_t first = attend_first_block(&t, 0);
 
 		attend_panels(&t, n * t.group);
-		attend_pack(&t, kv->h);
+		attend_take(&t, kv->h);
 		attend_part(&t, first, end, &t.all);
 		while ((first += ATTEND_BLOCK) < end) {
 			attend_part(&t, first, end, &t.part);
@@ -335,7 +301,7 @@ static void vector_attend_blocks(const struct attend *a, const struct kv_head *k
 	struct attend_tile t = { .a = a, .kv = kv };
 
 	attend_few(&t, n, scratch);
-	attend_pack(&t, kv->h);
+	attend_take(&t, kv->h);
 	for (size_t b = size_max(b0, attend_first_block(&t, 0) / ATTEND_BLOCK); b < b1; b++) {
 		struct attend_state part = attend_state_at(&t, partials, b);
 

@@ -1,5 +1,5 @@
-/* attend_sums: the three loops of attention, for a panel of queries and a block of positions: scores, softmax, sums
- * over V. Included once by each instruction set's file, which defines before
+/* attend_sums: the three loops of attention over floats, for a panel of queries and a block of positions: scores,
+ * softmax, sums over V. Included once by each instruction set's file, which defines before
  *	ATTEND_RESIDUES residues modulo 16 whose sums of scores lie in registers at once: 1, 2 or 4
  *	ATTEND_VECTORS  vectors of a row of V whose sums lie in registers at once */
 #ifndef ATTEND_SUMS_H
@@ -16,7 +16,6 @@ enum { ATTEND_COLUMNS = 4 };    /* queries that share the loads of K and V in re
 
 struct k_tile {                 /* a tile of K */
 	const void *k, *ahead;  /* ahead: the same tile of the next block, to be prefetched */
-	const float *scale;     /* q8_0: [kv_scales][16] */
 };
 
 /* acc[column] += q[column][d] · k[d]. */
@@ -25,8 +24,6 @@ INLINE void attend_products(enum kv_type type, size_t width, const float *q, con
 {
 	f32x16 key = attend_load(type, k->k, d * KV_TILE);
 
-	if (type == KV_Q8_0)
-		key = vf_mul(key, vf_load(k->scale + d / KV_SCALED * KV_TILE));
 	UNROLL
 	for (size_t c = 0; c < width; c++)
 		acc[c] = vf_fma(vf_set1(q[d * width + c]), key, acc[c]);
@@ -132,7 +129,6 @@ static void attend_softmax(float *s, size_t hidden, size_t n, float *max, float 
 struct v_rows {                 /* rows of V: vector x of row j lies at x·apart + j·stride */
 	const void *v, *ahead;  /* ahead: the same rows of the next block, to be prefetched */
 	size_t stride, apart;
-	const float *scale;     /* q8_0: [kv_scales][ATTEND_BLOCK], beginning at vector 0 */
 };
 
 struct value_sums {             /* sums over V for a panel, and the positions [j0, j1) that they cover */
@@ -158,9 +154,6 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct 
 		UNROLL
 		for (size_t x = 0; x < vectors; x++)
 			row[x] = attend_load(type, v.v, x * v.apart + j * v.stride);
-		UNROLL
-		for (size_t x = 0; x < vectors && type == KV_Q8_0; x++)
-			row[x] = vf_mul(row[x], vf_set1(v.scale[x * LANES / KV_SCALED * ATTEND_BLOCK + j]));
 		if (type != KV_F32)
 			attend_ahead((const char *)v.ahead + j * v.stride * attend_size(type),
 				vectors * LANES * attend_size(type));
@@ -185,8 +178,6 @@ INLINE struct v_rows attend_values(struct v_rows v, enum kv_type type, size_t ve
 	v.v = (const char *)v.v + vector * v.apart * attend_size(type);
 	if (type != KV_F32)
 		v.ahead = (const char *)v.ahead + vector * v.apart * attend_size(type);
-	if (type == KV_Q8_0)
-		v.scale += vector * LANES / KV_SCALED * ATTEND_BLOCK;
 	return v;
 }
 

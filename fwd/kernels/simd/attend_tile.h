@@ -9,7 +9,9 @@
 
 enum {
 	ATTEND_MOST = 256,      /* columns of a tile of rows, unless one row has more */
-	ATTEND_DIRECT = 2 * ATTEND_COLUMNS      /* up to this many columns read K and V in place */
+	ATTEND_DIRECT = 2 * ATTEND_COLUMNS,     /* up to this many columns read floats in place */
+	CODES_FOURS = KV_SCALED / KV_FOUR,      /* fours of codes in a group, and the int32s that hold them */
+	CODES_GROUP = CODES_FOURS * (1 + ATTEND_I16)
 };
 
 struct attend_state {   /* the result for each column of one block, or of all blocks so far */
@@ -32,7 +34,14 @@ struct attend_tile {
 	float *keep, *take;     /* [columns]: the factors of a merge */
 	float *k;               /* a block of K: [ATTEND_BLOCK/16][dim_k][16] */
 	float *v;               /* a block of V: [out_dim/16][ATTEND_BLOCK][16] */
-	float *k_scale;         /* q8_0, of this block: [ATTEND_BLOCK/16][kv_scales of dim_k][16] */
+
+	/* K and V in codes (attend_codes.h): */
+	size_t groups;          /* of a query: kv_scales(dim_k) */
+	int32_t *codes;         /* [columns of the panels][groups][CODES_GROUP]: the queries' */
+	float *code_scale;      /* [columns of the panels][groups] */
+	int32_t *code_start;    /* likewise: what the sums of products begin with */
+	const char *values;     /* V of this block */
+	float *k_scale;         /* of this block: [ATTEND_BLOCK/16][groups][16] */
 	float *v_scale;         /* [kv_scales of dim_v][ATTEND_BLOCK] */
 };
 
@@ -111,19 +120,27 @@ static size_t attend_each(size_t columns)
 static size_t attend_layout(struct attend_tile *t, float *scratch, size_t columns, size_t dim_k, size_t dim_v)
 {
 	size_t out_dim = attend_out_dim(dim_v), each = attend_each(columns), used = 0;
+	size_t groups = kv_scales(dim_k), group_numbers = (columns * groups + LANES - 1) / LANES * LANES;
 	struct { float **field; size_t n; } fields[] = {
 		{ &t->k, ATTEND_BLOCK * dim_k }, { &t->v, ATTEND_BLOCK * out_dim }, { &t->s, columns * ATTEND_BLOCK },
 		{ &t->k_scale, ATTEND_BLOCK * kv_scales(dim_k) }, { &t->v_scale, ATTEND_BLOCK * kv_scales(dim_v) },
 		{ &t->all.o, columns * out_dim }, { &t->part.o, columns * out_dim },
 		{ &t->q, (columns * dim_k + LANES - 1) / LANES * LANES },
 		{ &t->all.max, each }, { &t->all.sum, each }, { &t->part.max, each }, { &t->part.sum, each },
-		{ &t->keep, each }, { &t->take, each },
+		{ &t->keep, each }, { &t->take, each }, { &t->code_scale, group_numbers },
+	};
+	struct { int32_t **field; size_t n; } integers[] = {
+		{ &t->codes, columns * groups * CODES_GROUP }, { &t->code_start, group_numbers },
 	};
 
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; used += fields[i++].n)
 		if (scratch)
 			*fields[i].field = scratch + used;
+	for (size_t i = 0; i < sizeof integers / sizeof *integers; used += integers[i++].n)
+		if (scratch)
+			*integers[i].field = (int32_t *)(void *)(scratch + used);
 	t->out_dim = out_dim;
+	t->groups = groups;
 	return used;
 }
 
@@ -155,6 +172,23 @@ static void attend_pack(const struct attend_tile *t, size_t h)
 		for (size_t d = 0; d < dim_k; d++)
 			to[d * width] = c < t->columns ? from[d] : 0;
 	}
+}
+
+/* ---- softmax ---- */
+
+/* From the scores s[ATTEND_BLOCK] of column c to their exponentials. */
+static void attend_weigh(const struct attend_tile *t, size_t c, size_t first, float *s, struct attend_state *part)
+{
+	const struct attend *a = t->a;
+	size_t n = attend_seen(t, c, first), head = t->kv->h * t->group + c % t->group;
+
+	if (a->cap > 0)
+		vector_cap(s, a->cap, n);
+	if (a->slope)
+		attend_bias(s, n, a->slope[head], (float)first - (float)attend_position(t, c));
+	if (a->bias)
+		attend_add(s, n, attend_biases(a, head, attend_position(t, c), first));
+	attend_softmax(s, attend_hidden(t, c, first), n, &part->max[c], &part->sum[c]);
 }
 
 #endif

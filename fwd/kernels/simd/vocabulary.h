@@ -4,6 +4,7 @@
  *
  *	f32x16  sixteen floats          i32x16  sixteen int32
  *	b64     sixty-four bytes        b16     sixteen bytes
+ *	attend_codes    a b64 of codes as attention multiplies them
  *
  * A lane is one of the sixteen. Each function is exact or rounds once, so that all sets give the same bits. lanes.h
  * explains lane order, quarters and spans. The constants, with enum:
@@ -36,7 +37,10 @@
  *	                activations, BF16_DOT_FEW with products of pairs, BF16_TILES_FEW of tiles
  *	FLOAT_ROWS      rows, and FLOAT_SIDE columns, whose sums are then in registers at once
  *	PEAK_COLUMNS    columns of the loop that measures the peak (peak_loops.h)
- *	ATTEND_RESIDUES, ATTEND_VECTORS         see attend_sums.h */
+ *	ATTEND_RESIDUES, ATTEND_VECTORS         see attend_sums.h
+ *	ATTEND_I16      1: va_add_keys() and va_add_values() take int16; 0: bytes
+ *	ATTEND_SIDE     vectors of K or V whose sums, for a panel of queries, lie in registers at once: 1 or 2
+ *	KEY_BIAS, VALUE_BIAS    what va_keys() and va_values() add to each code */
 #ifndef VOCABULARY_H
 #define VOCABULARY_H
 
@@ -305,6 +309,19 @@ static inline void vd_columns(struct column_shape s, struct column_ahead a, i32x
 /* the sum of sixteen accumulators, in lane order, by the closing tree; of eight times sixteen, `step` apart */
 static inline float vd_close(f32x16 v);
 static inline void vd_close_eight(const f32x16 *v, size_t step, float y[8]);
+
+/* ---- attention in integers, for attend_codes.h ---- */
+
+/* Signed codes above -128, four in each lane. */
+static inline attend_codes va_keys(b64 v);
+static inline attend_codes va_values(b64 v);
+
+/* sum + the products of each lane's codes and four multipliers, the same for all lanes: at x four int8 from -127 to 127
+ * for keys, four uint8 for values. ATTEND_I16: four int16, those of codes 0 and 2, then of 1 and 3. */
+static inline i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x);
+static inline i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x);
+/* The low byte of each lane as multipliers for values: four int32, or eight. */
+static inline void va_weights(int32_t *to, i32x16 v);
 
 /* ---- a tile of a prompt's product, for panel_kernel.h ---- */
 

@@ -8,6 +8,16 @@
 float scalar_tree(const float acc[16]);         /* the sum of 16 accumulators: 8, 4, 2, 1 */
 
 /* scalar_product.c */
+struct acts_block {     /* a block of 32 activations: dx times integers of 8 bits (ACTS_Q8) or 16 (ACTS_Q16) */
+	float dx;
+	int16_t q[32];
+};
+
+/* x·inverse, exact, rounded to the nearest integer, ties to even: the sum with 1.5·2^23 has no bits below 1. */
+float scalar_nearest(float x, float inverse);
+/* A block that holds an infinity or a NaN has the scale NaN and integers of zero; one below ACTS_LEAST becomes all
+ * zeros. */
+void scalar_pack_block(enum acts_kind kind, const float x[32], struct acts_block *b);
 enum acts_kind scalar_acts_kind(const struct format *format, int wide);
 int scalar_takes(enum acts_kind kind);
 size_t scalar_acts_bytes(enum acts_kind kind, size_t k, size_t n);
@@ -42,5 +52,10 @@ size_t scalar_attend_partial(size_t dim_v, size_t columns);
 void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1,
 	void *partials, void *scratch);
 void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *partials, void *scratch);
+
+/* scalar_codes.c. For a query q[dim_k] and the first n positions of a block of codes: s[n], the products with K, times
+ * a->scale; o[dim_v], the sums of V's rows, times p[n]. */
+void scalar_code_scores(const struct attend *a, const struct kv_block *kv, const float *q, size_t n, float *s);
+void scalar_code_sums(const struct attend *a, const struct kv_block *kv, const float *p, size_t n, float *o);
 
 #endif

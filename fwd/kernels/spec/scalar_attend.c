@@ -10,11 +10,6 @@
 
 /* ---- the cache: position j of a block ---- */
 
-static size_t k_index(size_t dim_k, size_t j, size_t d)
-{
-	return (j / KV_TILE * dim_k + d) * KV_TILE + j % KV_TILE;
-}
-
 static void put(enum kv_type type, void *to, size_t i, float x)
 {
 	if (type == KV_F16)
@@ -23,8 +18,8 @@ static void put(enum kv_type type, void *to, size_t i, float x)
 		((float *)to)[i] = x;
 }
 
-/* x[n] as q8_0: codes `apart` from each other, and their scale. */
-static void put_codes(const float *x, size_t n, int8_t *code, size_t apart, uint16_t *scale)
+/* x[n] as q8_0: codes, and their scale. */
+static void make_codes(const float *x, size_t n, int8_t *code, uint16_t *scale)
 {
 	float most = 0, d;
 
@@ -33,17 +28,25 @@ static void put_codes(const float *x, size_t n, int8_t *code, size_t apart, uint
 	*scale = kv_scale(most);
 	d = f16_to_f32(*scale);
 	for (size_t i = 0; i < n; i++)
-		code[i * apart] = d > 0 ? (int8_t)rintf(fmaxf(-127, fminf(127, x[i] / d))) : 0;
+		code[i] = d > 0 && d < INFINITY ? (int8_t)rintf(fmaxf(-127, fminf(127, x[i] / d))) : 0;
 }
 
 static void store_codes(const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k, const float *v)
 {
-	for (size_t d = 0; d < dim_k; d += KV_SCALED)
-		put_codes(k + d, size_min(KV_SCALED, dim_k - d), (int8_t *)kv->k + k_index(dim_k, j, d), KV_TILE,
-			kv->k_scale + kv_scale_index(dim_k, j, d / KV_SCALED));
-	for (size_t d = 0; d < dim_v; d += KV_SCALED)
-		put_codes(v + d, size_min(KV_SCALED, dim_v - d), (int8_t *)kv->v + j * dim_v + d, 1,
-			kv->v_scale + kv_scale_index(dim_v, j, d / KV_SCALED));
+	int8_t code[KV_SCALED];
+
+	for (size_t d = 0; d < dim_k; d++) {
+		if (d % KV_SCALED == 0)
+			make_codes(k + d, size_min(KV_SCALED, dim_k - d), code,
+				kv->k_scale + kv_scale_index(dim_k, j, d / KV_SCALED));
+		((int8_t *)kv->k)[kv_k_index(KV_Q8_0, dim_k, j, d)] = code[d % KV_SCALED];
+	}
+	for (size_t d = 0; d < dim_v; d++) {
+		if (d % KV_SCALED == 0)
+			make_codes(v + d, size_min(KV_SCALED, dim_v - d), code,
+				kv->v_scale + kv_scale_index(dim_v, j, d / KV_SCALED));
+		((int8_t *)kv->v)[kv_v_index(KV_Q8_0, dim_v, j, d)] = code[d % KV_SCALED];
+	}
 }
 
 void scalar_kv_store(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k,
@@ -54,31 +57,41 @@ void scalar_kv_store(enum kv_type type, const struct kv_block *kv, size_t dim_k,
 		return;
 	}
 	for (size_t d = 0; d < dim_k; d++)
-		put(type, kv->k, k_index(dim_k, j, d), k[d]);
+		put(type, kv->k, kv_k_index(type, dim_k, j, d), k[d]);
 	for (size_t d = 0; d < dim_v; d++)
-		put(type, kv->v, j * dim_v + d, v[d]);
+		put(type, kv->v, kv_v_index(type, dim_v, j, d), v[d]);
 }
 
-static float get(enum kv_type type, const void *from, size_t i, const uint16_t *scale, size_t s)
+static float get(enum kv_type type, const void *from, size_t i)
 {
-	switch (type) {
-	case KV_F16: return f16_to_f32(((const uint16_t *)from)[i]);
-	case KV_F32: return ((const float *)from)[i];
-	default: return f16_to_f32(scale[s]) * ((const int8_t *)from)[i];
+	return type == KV_F16 ? f16_to_f32(((const uint16_t *)from)[i]) : ((const float *)from)[i];
+}
+
+/* ---- scores, and sums over V ---- */
+
+/* s[j] = sum(q · k[j]) · scale for j < n */
+static void float_scores(const struct attend *a, const struct kv_block *kv, const float *q, size_t n, float *s)
+{
+	for (size_t j = 0; j < n; j++) {
+		float acc[16] = { 0 };
+
+		for (size_t d = 0; d < a->dim_k; d++)
+			acc[d % 16] = fmaf(q[d], get(a->type, kv->k, kv_k_index(a->type, a->dim_k, j, d)),
+				acc[d % 16]);
+		s[j] = scalar_tree(acc) * a->scale;
 	}
 }
 
-/* Element d of K and of V at position j. */
-static float key(const struct attend *a, const struct kv_block *kv, size_t j, size_t d)
+/* o[d] = the sum of p[j] · v[j][d] over j from j0 to before n */
+static void float_sums(const struct attend *a, const struct kv_block *kv, const float *p, size_t j0, size_t n,
+	float *o)
 {
-	return get(a->type, kv->k, k_index(a->dim_k, j, d), kv->k_scale, kv_scale_index(a->dim_k, j, d / KV_SCALED));
-}
-
-static float value(const struct attend *a, const struct kv_block *kv, size_t j, size_t d)
-{
-	if (a->v_in_k)
-		return key(a, kv, j, d);
-	return get(a->type, kv->v, j * a->dim_v + d, kv->v_scale, kv_scale_index(a->dim_v, j, d / KV_SCALED));
+	for (size_t d = 0; d < a->dim_v; d++) {
+		o[d] = 0;
+		for (size_t j = j0; j < n; j++)
+			o[d] = fmaf(p[j], a->v_in_k ? get(a->type, kv->k, kv_k_index(a->type, a->dim_k, j, d))
+				: get(a->type, kv->v, kv_v_index(a->type, a->dim_v, j, d)), o[d]);
+	}
 }
 
 /* ---- one block of positions, seen by one query ---- */
@@ -88,17 +101,11 @@ struct partial {        /* the result for one query of one block, or of all bloc
 	float o[];      /* [dim_v], not yet divided by sum */
 };
 
-/* Of the query q at position p for the key at position `first` + j. */
-static float score(const struct attend *a, const struct kv_block *kv, size_t head, size_t p, size_t first, size_t j)
+/* The score of the key at position `first` + j for a query of this head at position p, from the product s. */
+static float score(const struct attend *a, size_t head, size_t p, size_t first, size_t j, float s)
 {
-	const float *q = a->q + (p - a->pos) * a->q_stride + head * a->dim_k;
-	float acc[16] = { 0 }, s;
-
 	if (first + j < attend_from(a, p))
 		return -INFINITY;
-	for (size_t d = 0; d < a->dim_k; d++)
-		acc[d % 16] = fmaf(q[d], key(a, kv, j, d), acc[d % 16]);
-	s = scalar_tree(acc) * a->scale;
 	if (a->cap > 0)
 		s = exp_tanh(s / a->cap) * a->cap;
 	if (a->slope)
@@ -114,24 +121,29 @@ static void attend_block(const struct attend *a, const struct kv_head *kv, size_
 {
 	const struct kv_block block = kv_block_at(a->type, a->dim_k, attend_stored_v(a),
 		kv->extent[b] + kv->offset);
+	const float *q = a->q + i * a->q_stride + head * a->dim_k;
 	size_t p = a->pos + i, first = b * ATTEND_BLOCK, n = size_min(attend_end(a, p) - first, ATTEND_BLOCK);
+	int codes = a->type == KV_Q8_0;
 	float s[ATTEND_BLOCK], acc[16] = { 0 };
 
+	if (codes)
+		scalar_code_scores(a, &block, q, n, s);
+	else
+		float_scores(a, &block, q, n, s);
 	part->max = -INFINITY;
 	for (size_t j = 0; j < n; j++) {
-		s[j] = score(a, &block, head, p, first, j);
+		s[j] = score(a, head, p, first, j, s[j]);
 		part->max = s[j] > part->max ? s[j] : part->max;
 	}
-	for (size_t d = 0; d < a->dim_v; d++)
-		part->o[d] = 0;
-	for (size_t j = attend_unseen(a, first); j < n; j++) {
-		float weight = exp_of(s[j] - part->max);
-
-		acc[j % 16] += weight;
-		for (size_t d = 0; d < a->dim_v; d++)
-			part->o[d] = fmaf(weight, value(a, &block, j, d), part->o[d]);
+	for (size_t j = 0; j < n; j++) {
+		s[j] = exp_of(s[j] - part->max);
+		acc[j % 16] += s[j];
 	}
 	part->sum = scalar_tree(acc);
+	if (codes)
+		scalar_code_sums(a, &block, s, n, part->o);
+	else
+		float_sums(a, &block, s, size_min(attend_unseen(a, first), n), n, part->o);
 }
 
 /* Merges the result of the next block into that of the blocks before it. */

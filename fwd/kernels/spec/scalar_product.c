@@ -8,12 +8,6 @@
 #include "lib/base/half.h"
 #include "lib/base/size.h"
 
-/* A block of 32 activations: dx times integers of 8 bits (ACTS_Q8) or 16 (ACTS_Q16). */
-struct acts_block {
-	float dx;
-	int16_t q[32];
-};
-
 /* ---- activations ---- */
 
 enum acts_kind scalar_acts_kind(const struct format *format, int wide)
@@ -52,8 +46,7 @@ static float to_bf16(float x)
 	return fabsf(x) < BF16_ACTS_LEAST ? 0 : x;
 }
 
-/* x·inverse, exact, rounded to the nearest integer, ties to even: the sum with 1.5·2^23 has no bits below 1. */
-static float nearest(float x, float inverse)
+float scalar_nearest(float x, float inverse)
 {
 	const float shift = 0x1.8p23f;
 
@@ -66,7 +59,7 @@ static float rounding_error(const float x[32], float inverse)
 	float sum = 0;
 
 	for (int i = 0; i < 32; i++) {
-		float e = fmaf(x[i], inverse, -nearest(x[i], inverse));
+		float e = fmaf(x[i], inverse, -scalar_nearest(x[i], inverse));
 
 		sum = fmaf(e, e, sum);
 	}
@@ -89,7 +82,7 @@ static void pack_q8(const float x[32], float max, struct acts_block *b)
 		}
 	}
 	for (int i = 0; i < 32; i++) {
-		float q = nearest(x[i], inverse);
+		float q = scalar_nearest(x[i], inverse);
 
 		b->q[i] = (int16_t)q;
 		xq = fmaf(x[i], q, xq);
@@ -103,13 +96,11 @@ static void pack_q16(const float x[32], float max, struct acts_block *b)
 	float inverse = 32512 * (1 / max);
 
 	for (int i = 0; i < 32; i++)
-		b->q[i] = (int16_t)nearest(x[i], inverse);
+		b->q[i] = (int16_t)scalar_nearest(x[i], inverse);
 	b->dx = max * (1 / 32512.0f);
 }
 
-/* A block that holds an infinity or a NaN has the scale NaN and integers of zero; one below ACTS_LEAST becomes
- * all zeros. */
-static void pack_block(enum acts_kind kind, const float x[32], struct acts_block *b)
+void scalar_pack_block(enum acts_kind kind, const float x[32], struct acts_block *b)
 {
 	float max = 0;
 	int finite = 1;
@@ -138,7 +129,7 @@ void scalar_acts_pack(struct acts *a, const float *x, size_t stride, struct acts
 				((float *)a->data)[c * a->k + e] = a->kind == ACTS_BF16 ? to_bf16(x[e]) : x[e];
 		else
 			for (size_t b = part.e0 / 32; b < part.e1 / 32; b++)
-				pack_block(a->kind, x + b * 32,
+				scalar_pack_block(a->kind, x + b * 32,
 				           (struct acts_block *)a->data + c * (a->k / 32) + b);
 }
 
