@@ -9,6 +9,7 @@
 #include "fwd/model/embedder.h"
 #include "fwd/model/encoder.h"
 #include "fwd/model/family.h"
+#include "fwd/model/layers.h"
 #include "lib/base/size.h"
 #include "adapt.h"
 
@@ -46,6 +47,21 @@ static int check_embeds(struct model *m, const struct plan_setup *setup, struct 
 	return 0;
 }
 
+_Static_assert((int)DIM_MAX <= (int)KV_DIM_MOST, "the kernels have room for a head");
+
+/* Values that are a part of keys in codes are rotated back by themselves. */
+static int check_rotation(const struct model *m, enum kv_type type, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer && kv_coded(type); il++) {
+		const struct layer *l = m->layer + il;
+
+		if (l->v_in_k && l->dim_v % kv_rotated(l->dim_k))
+			return why(w, "keys of %zu elements, %zu of them values, are not supported in %s", l->dim_k,
+				l->dim_v, kv_type_name[type]);
+	}
+	return 0;
+}
+
 static int open_all(struct engine *e, const struct engine_setup *s, struct why *w)
 {
 	struct model *m = e->model;
@@ -64,7 +80,7 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	if (n_ctx > m->n_ctx_max)
 		return why(w, "%s: a context of %zu, but %s %zu positions", m->gguf->path, n_ctx, m->sparse
 			? "sparse attention is supported only up to its" : "the model has a table of", m->n_ctx_max);
-	if (check_embeds(m, &setup, w) < 0)
+	if (check_embeds(m, &setup, w) < 0 || check_rotation(m, type, w) < 0)
 		return why_in(w, m->gguf->path);
 	e->pool = setup.pool = pool_open(s->threads, w);
 	e->plan = e->pool ? build_plan(m, &setup, w) : NULL;

@@ -27,6 +27,7 @@ struct setting {
 	unsigned char **extent; /* [extents]: the blocks of all KV heads */
 	size_t extents, stored;
 	float *q, *slope, *sink, *bias;
+	double *k, *v;          /* [KV heads][stored][dim]: widen() */
 };
 
 static void holds(int ok, const char *table, const char *what, const struct setting *s, size_t pos, size_t rows)
@@ -72,11 +73,12 @@ static double cached(const struct setting *s, const void *from, size_t i, const 
 	switch (s->a.type) {
 	case KV_F16: return f16_to_f32(((const uint16_t *)from)[i]);
 	case KV_F32: return ((const float *)from)[i];
+	case KV_Q4_0: return f16_to_f32(scale[at]) * (kv_code_4(from, i) - 8);
 	default: return f16_to_f32(scale[at]) * ((const int8_t *)from)[i];
 	}
 }
 
-static double cached_k(const struct setting *s, size_t h, size_t pos, size_t d)
+static double stored_k(const struct setting *s, size_t h, size_t pos, size_t d)
 {
 	struct kv_block kv = block_of(s, h, pos);
 	size_t dim = s->a.dim_k, j = pos % KV_EXTENT;
@@ -84,14 +86,59 @@ static double cached_k(const struct setting *s, size_t h, size_t pos, size_t d)
 	return cached(s, kv.k, kv_k_index(s->a.type, dim, j, d), kv.k_scale, kv_scale_index(dim, j, d / KV_SCALED));
 }
 
-static double cached_v(const struct setting *s, size_t h, size_t pos, size_t d)
+static double stored_v(const struct setting *s, size_t h, size_t pos, size_t d)
 {
 	struct kv_block kv = block_of(s, h, pos);
 	size_t dim = s->a.dim_v, j = pos % KV_EXTENT;
 
-	if (s->a.v_in_k)
-		return cached_k(s, h, pos, d);
 	return cached(s, kv.v, kv_v_index(s->a.type, dim, j, d), kv.v_scale, kv_scale_index(dim, j, d / KV_SCALED));
+}
+
+/* y[dim] = x[dim] rotated back, by the definition. */
+static void unrotate(const double *x, size_t dim, double *y)
+{
+	size_t block = kv_rotated(dim);
+
+	for (size_t d = 0; d < dim; d++) {
+		size_t first = d / block * block;
+
+		y[d] = 0;
+		for (size_t i = 0; i < block; i++)
+			y[d] += (__builtin_popcountll((d - first) & i) % 2 ? -1 : 1) * x[first + i];
+		y[d] /= sqrt((double)block);
+	}
+}
+
+/* Fills s->k and s->v: all that is stored, in double precision. */
+static void widen(struct setting *s)
+{
+	double x[576];
+
+	s->k = get(s->a.n_head_kv * s->stored * s->a.dim_k, sizeof *s->k);
+	s->v = get(s->a.n_head_kv * s->stored * s->a.dim_v, sizeof *s->v);
+	for (size_t i = 0; i < s->a.n_head_kv * s->stored; i++) {
+		size_t h = i / s->stored, pos = i % s->stored;
+		double *k = s->k + i * s->a.dim_k, *v = s->v + i * s->a.dim_v;
+
+		for (size_t d = 0; d < s->a.dim_k; d++)
+			x[d] = k[d] = stored_k(s, h, pos, d);
+		if (kv_coded(s->a.type))
+			unrotate(x, s->a.dim_k, k);
+		for (size_t d = 0; d < s->a.dim_v; d++)
+			x[d] = v[d] = s->a.v_in_k ? k[d] : stored_v(s, h, pos, d);
+		if (kv_coded(s->a.type) && !s->a.v_in_k)
+			unrotate(x, s->a.dim_v, v);
+	}
+}
+
+static double cached_k(const struct setting *s, size_t h, size_t pos, size_t d)
+{
+	return s->k[(h * s->stored + pos) * s->a.dim_k + d];
+}
+
+static double cached_v(const struct setting *s, size_t h, size_t pos, size_t d)
+{
+	return s->v[(h * s->stored + pos) * s->a.dim_v + d];
 }
 
 /* Fills positions [from, to) with NaN and infinity, as stale memory may contain them. */
@@ -115,8 +162,10 @@ static void soil(struct setting *s, size_t from, size_t end)
 					((uint16_t *)to)[i] = half;
 				else if (s->a.type == KV_F32)
 					((float *)to)[i] = (pos + d) % 3 ? NAN : -INFINITY;
-				else
-					((int8_t *)to)[i] = (int8_t)(pos + d), (k ? kv.k_scale : kv.v_scale)[at] = half;
+				else {
+					((int8_t *)to)[s->a.type == KV_Q4_0 ? i / 2 : i] = (int8_t)(pos + d);
+					(k ? kv.k_scale : kv.v_scale)[at] = half;
+				}
 			}
 }
 
@@ -189,6 +238,8 @@ static void tear_down(struct setting *s)
 	free(s->slope);
 	free(s->sink);
 	free(s->bias);
+	free(s->k);
+	free(s->v);
 }
 
 /* Rows at positions [pos, pos + rows), in calls of up to `split` rows each, in batches of up to `batch`. The result is
@@ -284,7 +335,7 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 	size_t end = a->end ? a->end : pos + 1;
 	double *p = get(end, sizeof *p), max = -INFINITY, sum = 0, worst = 0, e = 0;
 	const float *q = s->q + pos * a->q_stride + head * a->dim_k;
-	int codes = a->type == KV_Q8_0;
+	int codes = kv_coded(a->type);
 
 	for (size_t j = a->first; j < end; j++) {
 		p[j] = 0;
@@ -336,6 +387,7 @@ static void prompt_test(const struct attend_shape *shape, enum kv_type type, siz
 		return;
 	set_up(&s, shape, type, n, sharpness);
 	want = run(kernels_each(0), &s, 0, n, n, n);
+	widen(&s);
 	for (size_t i = 0; i < n; i += 37)
 		for (size_t h = 0; h < shape->n_head; h++)
 			ok = ok && right(&s, want + i * width, i, h);
@@ -400,6 +452,7 @@ static void text_test(const struct attend_shape *shape, enum kv_type type, size_
 		return;
 	set_up(&s, shape, type, pos + rows > shape->end ? pos + rows : shape->end, 2);
 	want = run(kernels_each(0), &s, pos, rows, rows, rows);
+	widen(&s);
 	for (size_t i = 0; i < rows; i += 7)
 		for (size_t h = 0; h < shape->n_head; h++)
 			ok = ok && right(&s, want + i * width, pos + i, h);
@@ -422,8 +475,8 @@ static void text_test(const struct attend_shape *shape, enum kv_type type, size_
 
 /* How far K and V in q8_0 move the result from that in f32, against the bound that follows from the rounding of one
  * element: half a step, of max|x|/127 in half precision (with what clamping loses, 0.57 of max|x|/127; here max|x| <
- * 1). Scores move by at most e = scale · sum|q| · 0.57/127, and as much again as q is rounded, so weights by a factor of
- * exp(4e), and values by 0.57/127. Weights are rounded to 1/255 of the largest, some up, some down. */
+ * 1). Scores move by at most e = scale · sum|q| · 0.57/127, and as much again as q is rounded, so weights by a factor
+ * of exp(4e), and values by 0.57/127. Weights are rounded to 1/255 of the largest, some up, some down. */
 static void precision_test(const struct attend_shape *shape, size_t n)
 {
 	const struct kernels *scalar = kernels_each(0);

@@ -5,7 +5,7 @@ import sys
 
 M = 2**64 - 1
 ODD = 0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1
-TYPES = "e", "f", "b"                   # f16, f32, q8_0, as struct has them
+TYPES = "e", "f", "b", "B"              # f16, f32, q8_0, q4_0, as struct has them
 
 
 def mix(z):
@@ -55,26 +55,42 @@ def read(stream):
     return b"".join(blocks)
 
 
+def rotate(row):
+    size = len(row) & -len(row)
+    signs = [[(-1) ** bin(i & j).count("1") for j in range(size)] for i in range(size)]
+    return [sum(x * sign for x, sign in zip(row[i // size * size:], signs[i % size])) / size ** 0.5
+            for i in range(len(row))]
+
+
 def head_row(kind, block, dim_k, dim_v, j):
     """K and V of position j of an extent, from the block of a KV head."""
-    stored = dim_k
-    if kind == 2:
-        stored = (dim_k + 3) // 4 * 4
-        k = [j // 16 * stored * 16 + (d // 4 * 16 + j % 16) * 4 + d % 4 for d in range(dim_k)]
-        v = [d // 32 * 32 * 128 + (j // 4 * min(32, dim_v - d // 32 * 32) + d % 32) * 4 + j % 4 for d in range(dim_v)]
-    else:
-        k = [j // 16 * dim_k * 16 + d * 16 + j % 16 for d in range(dim_k)]
-        v = [j * dim_v + d for d in range(dim_v)]
     rows, at = [], 0
-    for dim, places, room in (dim_k, k, stored), (dim_v, v, dim_v):
-        t = "<" + TYPES[kind]
-        size, scales = struct.calcsize(t), (dim + 31) // 32 if kind == 2 else 0
-        row = [struct.unpack_from(t, block, at + i * size)[0] for i in places]
-        at += 128 * room * size
-        for d in range(dim if scales else 0):
-            row[d] *= struct.unpack_from("<e", block, at + 2 * ((j // 16 * scales + d // 32) * 16 + j % 16))[0]
-        at += 128 * scales * 2
-        rows.append(row)
+    for is_k, dim in (True, dim_k), (False, dim_v):
+        groups = (dim + 31) // 32
+        size, stored = struct.calcsize(TYPES[kind]), dim
+        if kind == 3:
+            size, stored = 0.5, 32 * groups
+        elif kind == 2 and is_k:
+            stored = (dim + 3) // 4 * 4
+        row, scales = [], at + int(128 * stored * size)
+        for d in range(dim):
+            low, n = d % 16, min(32, dim - d // 32 * 32)
+            if kind == 3:
+                place = (j // 16 * groups + d // 32) * 256 + low // 4 * 64 + j % 16 * 4 + low % 4 if is_k \
+                    else (d // 32 * 32 + j // 4) * 64 + low * 4 + j % 4
+            elif kind == 2:
+                place = j // 16 * stored * 16 + (d // 4 * 16 + j % 16) * 4 + d % 4 if is_k \
+                    else d // 32 * 32 * 128 + (j // 4 * n + d % 32) * 4 + j % 4
+            else:
+                place = j // 16 * dim * 16 + d * 16 + j % 16 if is_k else j * dim + d
+            x, = struct.unpack_from("<" + TYPES[kind], block, at + place * max(1, int(size)))
+            if kind == 3:
+                x = (x >> d % 32 // 16 * 4 & 15) - 8
+            if kind >= 2:
+                x *= struct.unpack_from("<e", block, scales + 2 * ((j // 16 * groups + d // 32) * 16 + j % 16))[0]
+            row.append(x)
+        at = scales + (128 * groups * 2 if kind >= 2 else 0)
+        rows.append(rotate(row) if kind >= 2 else row)
     return rows
 
 

@@ -338,12 +338,37 @@ static void store_test(const struct kernels *s, const struct kernels *t)
 		}
 }
 
-/* Blocks of q8_0 of every exponent: each value within what the rule of its scale allows, infinity and NaN turn
+/* x[dim] rotated by the definition in kernels.h. */
+static void rotate(float *x, size_t dim)
+{
+	size_t block = kv_rotated(dim);
+
+	for (size_t apart = 1; apart < block; apart *= 2)
+		for (size_t i = 0; i < dim; i++)
+			if (!(i % block & apart)) {
+				float a = x[i], b = x[i + apart];
+
+				x[i] = a + b;
+				x[i + apart] = a - b;
+			}
+	for (size_t i = 0; i < dim; i++)
+		x[i] *= 1 / sqrtf((float)block);
+}
+
+/* How far a value may be from what it was, in a block whose largest magnitude is `most`. -1: it is NaN. */
+static double code_error(enum kv_type type, double most)
+{
+	if (type == KV_Q4_0)    /* with the smallest scale, 7 steps of 0.88 / 8 are the most on one side */
+		return most >= KV_MOST ? -1 : most < KV_LEAST ? most : 0.24 * most;
+	return most / 127 >= 65520 ? -1 : 0.57 * fmax(most / 127, most < 127 * 0x1p-14 ? 0x1p-24 * 127 : 0);
+}
+
+/* Blocks of codes of every exponent: each value within what the rule of its scale allows, infinity and NaN turn
  * their whole block into NaN and no other. */
-static void block_test(const struct kernels *s, const struct kernels *t)
+static void block_test(const struct kernels *s, const struct kernels *t, enum kv_type type)
 {
 	enum { DIM = 80 };      /* the last block is short */
-	struct kv_block a = new_block(KV_Q8_0, DIM, DIM), b = new_block(KV_Q8_0, DIM, DIM);
+	struct kv_block a = new_block(type, DIM, DIM), b = new_block(type, DIM, DIM);
 	int ok = 1, near_enough = 1, seen = 1;
 
 	for (uint32_t exponent = 0; exponent < 256; exponent++)
@@ -357,26 +382,30 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 				                 | (random_bits() & 0x7fffff));
 			if (round % 4 == 3)
 				x[odd] = round % 8 == 3 ? NAN : -INFINITY;
-			s->kv_store(KV_Q8_0, &a, DIM, DIM, 5, x, x);
-			t->kv_store(KV_Q8_0, &b, DIM, DIM, 5, x, x);
-			ok = ok && !memcmp(a.k, b.k, kv_block_bytes(KV_Q8_0, DIM, DIM));
+			s->kv_store(type, &a, DIM, DIM, 5, x, x);
+			t->kv_store(type, &b, DIM, DIM, 5, x, x);
+			ok = ok && !memcmp(a.k, b.k, kv_block_bytes(type, DIM, DIM));
+			rotate(x, DIM);
 			for (size_t i = 0; i < DIM; i++)
 				most[i / 32] = isfinite(x[i]) ? fmaxf(most[i / 32], fabsf(x[i])) : INFINITY;
 			for (size_t i = 0; i < DIM; i++) {
-				float scale = f16_to_f32(a.v_scale[kv_scale_index(DIM, 5, i / 32)]),
-				        value = scale * ((int8_t *)a.v)[kv_v_index(KV_Q8_0, DIM, 5, i)];
+				float scale = f16_to_f32(a.v_scale[kv_scale_index(DIM, 5, i / 32)]);
+				size_t at = kv_v_index(type, DIM, 5, i);
+				double most_off = code_error(type, most[i / 32]);
+				float value = scale * (float)(type == KV_Q4_0 ? kv_code_4(a.v, at) - 8
+				                              : ((int8_t *)a.v)[at]);
 
-				if (most[i / 32] / 127 < 65520)
-					near_enough = near_enough
-					        && fabs((double)value - x[i]) <= 0.57 * fmax(most[i / 32] / 127.0,
-					        most[i / 32] < 127 * 0x1p-14 ? 0x1p-24 * 127 : 0);
+				if (most_off >= 0)
+					near_enough = near_enough && fabs((double)value - x[i]) <= most_off;
+				else if (type == KV_Q4_0)
+					seen = seen && isinf(scale);
 				else
 					seen = seen && value != value;
 			}
 		}
-	holds(ok, t->name, "q8_0: blocks", DIM);
-	holds(near_enough, t->name, "q8_0: values", DIM);
-	holds(seen, t->name, "q8_0: what is not finite", DIM);
+	holds(ok, t->name, type == KV_Q4_0 ? "q4_0: blocks" : "q8_0: blocks", DIM);
+	holds(near_enough, t->name, type == KV_Q4_0 ? "q4_0: values" : "q8_0: values", DIM);
+	holds(seen, t->name, type == KV_Q4_0 ? "q4_0: what is not finite" : "q8_0: what is not finite", DIM);
 	free(a.k), free(b.k);
 }
 
@@ -463,7 +492,8 @@ int main(void)
 		rope_test(s, t);
 		score_test(s, t);
 		store_test(s, t);
-		block_test(s, t);
+		block_test(s, t, KV_Q8_0);
+		block_test(s, t, KV_Q4_0);
 		half_test(s, t);
 	}
 	return check_end("vector");

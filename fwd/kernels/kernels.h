@@ -247,8 +247,12 @@ struct kernels {
 	void (*rope)(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);
 
 	/* Stores k[dim_k] and v[dim_v] at position j of a block, rounded to the cache's type; attention reads the
-	 * rounded values. q8_0: 32 elements have the scale d = kv_scale(max|x|) and the codes nearest to x / d,
-	 * ties to even, from -127 to 127; all codes are 0 where d is 0 or infinite. */
+	 * rounded values. Codes: k and v are first rotated in blocks of kv_rotated() elements: for apart = 1, 2, 4,
+	 * ..., elements i and i + apart, where i lacks that bit, become their sum and their difference; then each is
+	 * multiplied by 1 / sqrt(block).
+	 * q8_0: 32 elements have the scale d = kv_scale(max|x|) and the codes nearest to x / d, ties to even, from -127
+	 * to 127. q4_0: d is one of kv_steps, that of the least sum of e² (the first of several), e = fma(-d, n, x);
+	 * n is x · (1 / d) rounded to nearest, ties to even, from -8 to 7, and n + 8 is the code. */
 	void (*kv_store)(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
 	                 const float *k, const float *v);
 
@@ -263,14 +267,16 @@ struct kernels {
 	 *     l = fma(l, a, l_b·c);  o[d] = fma(o[d], a, o_b[d]·c);  m = m'
 	 * then, where there is a sink: m' = max(m, sink);  a = exp(m − m');  l = fma(l, a, exp(sink − m'));  o = o·a
 	 * and out = o / l.
-	 * Of K and V in codes, the sums over d and over j are of integers (isum, exact). q is quantised as activations
-	 * (Q8) in groups of 32 elements, the last one filled up with zeros; the scale of a group is rounded to dx · scale:
-	 *     s[j] = fma(dx, k_scale[j] · (float)isum, s[j]) for each group in turn, from 0
-	 * Of each run of ATTEND_RUN positions, and each group of V's elements:
-	 *     w[j] = p[j] · v_scale[j], or 0 where p[j] is 0 or NaN;  max = max w
-	 *     code[j] = w[j] · (255 · (1 / max)) rounded to nearest, ties to even; 0 where that is NaN
-	 *     o_b[d] = fma(max · (1 / 255), (float)isum, o_b[d]) for each run in turn, from 0
-	 * Where max is below 2^-100 (ACTS_LEAST), the run counts as zeros. scratch: attend_scratch() bytes, 64-byte aligned, of the calling thread alone. */
+	 * Of K and V in codes, the sums over d and over j are of integers (isum, exact). q is rotated as K is, and
+	 * quantised as activations (Q8) in groups of 32 elements, the last one filled up with zeros; the scale of a
+	 * group is rounded to dx · scale:
+	 *     s[j] = fma(dx, k_scale[j] · (float)isum, s[j]) for each group in turn, from 0; NaN if infinite
+	 * Of each run of ATTEND_RUN positions, and each group of V's elements, with top = 255 (q8_0) or 127 (q4_0):
+	 *     w[j] = p[j] · v_scale[j], or 0 where p[j] is 0 or NaN;  max = max |w|
+	 *     code[j] = w[j] · (top · (1 / max)) rounded to nearest, ties to even; 0 where w[j] is infinite
+	 *     o_b[d] = fma(max · (1 / top), (float)isum, o_b[d]) for each run in turn, from 0
+	 * Where max is below 2^-100 (ACTS_LEAST), the run counts as zeros. In the end out is rotated, as V was.
+	 * scratch: attend_scratch() bytes, 64-byte aligned, of the calling thread alone. */
 	size_t attend_rows;             /* row ranges begin at multiples of this */
 	size_t (*attend_scratch)(size_t dim_k, size_t dim_v, size_t group);
 	void (*attend)(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch);

@@ -5,27 +5,39 @@
  * f16 and f32 are plain arrays:
  * 	K       in tiles of 16 positions, [8][dim_k][16], so that 16 scores are in the lanes of a vector
  * 	V       by rows, [128][dim_v]
+ * In codes, K and V are rotated before they are rounded (kv_rotated()), which spreads large elements over all.
  * q8_0 has one-byte codes, and half-precision scales for each position and group of 32 elements along the head's
  * dimension (fewer for the last if the dimension is not a multiple): value = scale · code, exactly. Four codes that are
  * multiplied and added together, of neighbouring elements of K or positions of V, lie in one lane of a vector:
  * 	K       [8][dim_k / 4, rounded up][16][4]
  * 	V       group after group, [32][elements of the group][4]: 32 times four positions
- * 	scales  [8][kv_scales(dim)][16] */
+ * 	scales  [8][kv_scales(dim)][16]
+ * q4_0 has codes of four bits, n, and value = scale · (n − 8). The last group is filled up. A byte holds the codes
+ * of elements d and d + 16 of a group, the first in its low bits:
+ * 	K       [8][groups][4][16][4]
+ * 	V       [groups][32][16][4] */
 #ifndef KV_TYPE_H
 #define KV_TYPE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum kv_type { KV_F16, KV_F32, KV_Q8_0, KV_TYPES };
-#define KV_TYPE_NAMES "f16|f32|q8_0|"   /* for option tables: the names in this order */
+enum kv_type { KV_F16, KV_F32, KV_Q8_0, KV_Q4_0, KV_TYPES };
+#define KV_TYPE_NAMES "f16|f32|q8_0|q4_0|"   /* for option tables: the names in this order */
 
 enum {
 	KV_EXTENT = 128,        /* positions of an extent */
 	KV_TILE = 16,           /* positions of a tile of K, and of a tile of scales */
 	KV_SCALED = 32,         /* elements that share a scale */
-	KV_FOUR = 4             /* codes in a lane */
+	KV_FOUR = 4,            /* codes in a lane */
+	KV_DIM_MOST = 1 << 12   /* elements of K or V of a head */
 };
+
+/* Whether K and V are in codes. */
+static inline int kv_coded(enum kv_type type)
+{
+	return type == KV_Q8_0 || type == KV_Q4_0;
+}
 
 /* The number of extents for this many positions. */
 static inline size_t kv_extents(size_t positions)
@@ -43,7 +55,7 @@ struct kv_head {
 /* K and V of KV_EXTENT positions; 64-byte aligned where the extent is. */
 struct kv_block {
 	void *k, *v;
-	uint16_t *k_scale, *v_scale;    /* used by q8_0 only */
+	uint16_t *k_scale, *v_scale;    /* of codes only */
 };
 
 extern const char *const kv_type_name[KV_TYPES];
@@ -61,7 +73,8 @@ void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, siz
 void kv_copy(enum kv_type type, size_t dim_k, size_t dim_v, const struct kv_block *from, size_t j,
 	const struct kv_block *to, size_t i);
 
-/* Where element d of position pos of a block is in K and in V: its index among the elements. */
+/* Where element d of position pos of a block is in K and in V: its index among the elements, two of which are in a byte
+ * of q4_0. */
 size_t kv_k_index(enum kv_type type, size_t dim_k, size_t pos, size_t d);
 size_t kv_v_index(enum kv_type type, size_t dim_v, size_t pos, size_t d);
 
@@ -69,8 +82,27 @@ size_t kv_v_index(enum kv_type type, size_t dim_v, size_t pos, size_t d);
 size_t kv_scales(size_t dim);
 size_t kv_scale_index(size_t dim, size_t pos, size_t i);
 
+/* Of codes: how many adjacent elements are rotated together, by the Hadamard matrix of this size (its elements are
+ * (-1)^bits(i & j)) divided by the root of the size: the largest power of two that divides dim.
+ * A value that is a part of K has its rotation. */
+size_t kv_rotated(size_t dim);
+
+/* Code i of codes in four bits: from 0 to 15. */
+static inline int kv_code_4(const void *codes, size_t i)
+{
+	return ((const uint8_t *)codes)[i / 2] >> i % 2 * 4 & 15;
+}
+
 /* The scale of KV_SCALED elements whose largest magnitude is `most` (INFINITY if an element is not finite): most / 127
- * rounded to half precision. If that is infinite, codes are 0, which makes all their values NaN. */
+ * rounded to half precision. If that is infinite, codes are 0, and all values NaN. */
 uint16_t kv_scale(float most);
+
+/* The scale of q4_0: m · kv_steps[i], for some i, rounded to half precision, where m is the element of the largest
+ * magnitude (of two with both signs, the positive one). It is 0 where |m| is below KV_LEAST, and infinite, so that all
+ * values are NaN, where it is not below KV_MOST; then all codes are 0. */
+enum { KV_STEPS = 8 };
+extern const float kv_steps[KV_STEPS];
+#define KV_LEAST 0x1p-20f
+#define KV_MOST 0x1p18f
 
 #endif

@@ -98,13 +98,21 @@ static size_t nth_seen(const struct op_attend_groups *o, const struct batch_row 
 	return (group < o->top ? (size_t)chosen[group] : all) * o->ratio + j % o->ratio;
 }
 
+/* The type of that block: the segment's, but floats of kept rows where that has floats. */
+static enum kv_type block_type(const struct op_attend_groups *o, const struct segment *state)
+{
+	enum kv_type type = (enum kv_type)state->shape.kv_type;
+
+	return o->kept && !kv_coded(type) ? KV_F32 : type;
+}
+
 /* Fills a block with n keys, and values, of a KV head: those from the first-th on that this row sees. */
 static void fill(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row, size_t kv_head,
 	size_t first, size_t n, unsigned char *to)
 {
 	size_t dim_k = o->attention.heads.dim_k, dim_v = attend_stored_v(&o->attention.heads);
 	const struct segment *state = row->run->state;
-	enum kv_type type = o->kept ? KV_F32 : (enum kv_type)state->shape.kv_type;
+	enum kv_type type = block_type(o, state);
 	struct kv_block block = kv_block_at(type, dim_k, dim_v, to);
 	const struct kv_head kv = kv_head_of(&o->attention, state, kv_head);
 
@@ -114,7 +122,7 @@ static void fill(const struct op_attend_groups *o, const struct step *s, const s
 		if (o->kept) {
 			const float *k = grouped_at(o->kept, state, o->offset, at);
 
-			s->k->kv_store(KV_F32, &block, dim_k, 0, j, k, k);
+			s->k->kv_store(type, &block, dim_k, 0, j, k, k);
 		} else {
 			const struct kv_block own = kv_block_at(type, dim_k, dim_v,
 				kv.extent[at / KV_EXTENT] + kv.offset);
@@ -136,7 +144,7 @@ static size_t attend_all(const struct op_attend_groups *o, const struct step *s,
 	unsigned char *const table[] = { scratch + room.block }, *partials = scratch + room.partials;
 	struct kv_head kv = { .extent = table };
 
-	d.type = o->kept ? KV_F32 : (enum kv_type)row->run->state->shape.kv_type;
+	d.type = block_type(o, row->run->state);
 	d.window = 0;
 	for (size_t first = 0; first < rows; first += ATTEND_BLOCK, blocks++) {
 		d.pos = size_min(rows - first, ATTEND_BLOCK) - 1;
@@ -185,6 +193,7 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	d.q = buffer_row(&a->q, row.row) + head * d.dim_k;
 	d.out = buffer_row(&a->out, i) + head * d.dim_v;
 	d.sink = d.sink ? d.sink + head : NULL;
+	d.type = block_type(o, row.run->state);
 	d.pos = attend_all(o, s, &row, d, kv_head, scratch) * ATTEND_BLOCK - 1;
 	d.window = 0;
 	s->k->attend_join(&d, 0, 1, scratch + room.partials, scratch + room.attend);

@@ -284,6 +284,7 @@ INLINE attend_codes va_keys(b64 v)
 }
 
 INLINE attend_codes va_values(b64 v) { return va_keys(v); }
+INLINE attend_codes va_small(b64 v) { return va_keys(v); }
 
 INLINE i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x)
 {
@@ -295,9 +296,9 @@ INLINE i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x)
 
 INLINE i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x) { return va_add_keys(sum, v, x); }
 
-INLINE void va_weights(int32_t *to, i32x16 v)
+INLINE void va_weights(int32_t *to, i32x16 v, int is_signed)
 {
-	const i32x16 low = vi_and(v, vi_set1(255));
+	const i32x16 low = vi_and(v, vi_set1(is_signed ? 0xffff : 0xff));
 	__m256i a = _mm256_or_si256(low.a, _mm256_slli_epi32(_mm256_srli_si256(low.a, 8), 16));
 	__m256i b = _mm256_or_si256(low.b, _mm256_slli_epi32(_mm256_srli_si256(low.b, 8), 16));
 

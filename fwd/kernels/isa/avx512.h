@@ -300,6 +300,7 @@ INLINE void vd_close_eight(const f32x16 *v, size_t step, float y[8])
 
 static inline attend_codes va_keys(b64 v) { return _mm512_xor_si512(v, _mm512_set1_epi8((char)KEY_BIAS)); }
 static inline attend_codes va_values(b64 v) { return v; }
+static inline attend_codes va_small(b64 v) { return v; }
 
 static inline i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x)
 {
@@ -311,7 +312,10 @@ static inline i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x)
 	return _mm512_dpbusd_epi32(sum, _mm512_set1_epi32(*x), v);
 }
 
-static inline void va_weights(int32_t *to, i32x16 v) { _mm_storeu_si128((void *)to, _mm512_cvtepi32_epi8(v)); }
+static inline void va_weights(int32_t *to, i32x16 v, int is_signed)
+{
+	_mm_storeu_si128((void *)to, _mm512_cvtepi32_epi8(v));
+}
 
 /* ---- a tile of a prompt's product ---- */
 

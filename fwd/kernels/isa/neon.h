@@ -403,6 +403,7 @@ INLINE void vd_close_eight(const f32x16 *v, size_t step, float y[8])
 static inline int32x4_t va_dot_4(int32x4_t s, uint8x16_t v, uint8x16_t x);
 
 static inline attend_codes va_keys(b64 v) { return v; }
+static inline attend_codes va_small(b64 v) { return v; }
 
 static inline i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x)
 {
@@ -419,7 +420,7 @@ static inline i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x)
 	             va_dot_4(sum.d, v.d, p));
 }
 
-static inline void va_weights(int32_t *to, i32x16 v)
+static inline void va_weights(int32_t *to, i32x16 v, int is_signed)
 {
 	uint8x16_t low = vuzp1q_u8(vreinterpretq_u8_s32(v.a), vreinterpretq_u8_s32(v.b));
 	uint8x16_t high = vuzp1q_u8(vreinterpretq_u8_s32(v.c), vreinterpretq_u8_s32(v.d));

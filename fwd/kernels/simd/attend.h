@@ -170,7 +170,8 @@ static void attend_part(struct attend_tile *t, size_t first, size_t end, struct 
 	switch (t->a->type) {
 	case KV_F16: attend_typed(t, first, part, KV_F16); break;
 	case KV_F32: attend_typed(t, first, part, KV_F32); break;
-	default: codes_block(t, first, part); break;
+	case KV_Q8_0: codes_block(t, first, part, KV_Q8_0); break;
+	default: codes_block(t, first, part, KV_Q4_0); break;
 	}
 }
 
@@ -239,13 +240,15 @@ static void attend_write(const struct attend_tile *t, size_t h)
 			vf_store(out + d, vf_div(vf_load(o + d), sum));
 		for (size_t d = a->dim_v / LANES * LANES; d < a->dim_v; d++)
 			out[d] = o[d] / t->all.sum[c];
+		if (kv_coded(a->type))
+			cache_rotate(out, a->dim_v, kv_rotated(a->v_in_k ? a->dim_k : a->dim_v));
 	}
 }
 
 /* Copies the queries of KV head h. */
 static void attend_take(const struct attend_tile *t, size_t h)
 {
-	if (t->a->type == KV_Q8_0)
+	if (kv_coded(t->a->type))
 		codes_pack(t, h);
 	else
 		attend_pack(t, h);

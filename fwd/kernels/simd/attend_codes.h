@@ -13,34 +13,43 @@
 #include "attend_tile.h"
 #include "pack.h"
 
+enum { FOURS_BIAS = 8 };       /* what is added to codes of four bits */
+
+/* Of 64 bytes, the codes in the low and in the high bits. */
+INLINE attend_codes codes_low(b64 v) { return va_small(vb_low(v)); }
+INLINE attend_codes codes_high(b64 v) { return va_small(vb_shr(v, 4, 15)); }
+
 /* ---- queries ---- */
 
-/* Copies group i of the tile's queries, group after group and column after column, filled up with zeros. */
-static void codes_take_group(const struct attend_tile *t, size_t h, size_t i, float x[KV_SCALED])
+/* Copies group i of the rotated queries, group after group and column after column, filled up with zeros. */
+static void codes_take_group(const struct attend_tile *t, size_t i, float x[KV_SCALED])
 {
 	const struct attend *a = t->a;
 	size_t c = i / t->groups, d = i % t->groups * KV_SCALED;
-	const float *q = a->q + h * t->group * a->dim_k;
 
 	memset(x, 0, KV_SCALED * sizeof *x);
-	if (c >= t->columns)
-		return;
-	q += (t->row + c / t->group) * a->q_stride + c % t->group * a->dim_k + d;
-	memcpy(x, q, size_min(KV_SCALED, a->dim_k - d) * sizeof *x);
+	if (c < t->columns)
+		memcpy(x, t->q + c * a->dim_k + d, size_min(KV_SCALED, a->dim_k - d) * sizeof *x);
 }
 
-/* Quantises the queries of KV head h, column by column. */
+/* Rotates and quantises the queries of KV head h, column by column. */
 static void codes_pack(const struct attend_tile *t, size_t h)
 {
-	size_t n = t->panels * t->width * t->groups;
+	size_t n = t->panels * t->width * t->groups, dim = t->a->dim_k;
+	int bias = t->a->type == KV_Q4_0 ? FOURS_BIAS : KEY_BIAS;
 
+	for (size_t c = 0; c < t->columns; c++) {
+		memcpy(t->q + c * dim, t->a->q + (t->row + c / t->group) * t->a->q_stride
+			+ (h * t->group + c % t->group) * dim, dim * sizeof *t->q);
+		cache_rotate(t->q + c * dim, dim, kv_rotated(dim));
+	}
 	for (size_t first = 0; first < n; first += SPAN_BLOCKS) {
 		struct quantised packed;
 		float x[SPAN];
 
 		for (size_t i = 0; i < SPAN_BLOCKS; i++)
 			if (first + i < n)
-				codes_take_group(t, h, first + i, x + i * KV_SCALED);
+				codes_take_group(t, first + i, x + i * KV_SCALED);
 			else
 				memset(x + i * KV_SCALED, 0, KV_SCALED * sizeof *x);
 		quantise(ACTS_Q8, ATTEND_I16, x, &packed);
@@ -50,7 +59,7 @@ static void codes_pack(const struct attend_tile *t, size_t h)
 			for (size_t f = 0; f < CODES_GROUP; f++)
 				to[f] = packed.ints[f % (1 + ATTEND_I16)][f / (1 + ATTEND_I16)][i];
 			t->code_scale[first + i] = packed.dx[i] * t->a->scale;
-			t->code_start[first + i] = MAGIC - KEY_BIAS * (packed.xsum[0][i] + packed.xsum[1][i]);
+			t->code_start[first + i] = MAGIC - bias * (packed.xsum[0][i] + packed.xsum[1][i]);
 		}
 	}
 }
@@ -66,8 +75,8 @@ struct code_tiles {             /* neighbouring tiles of K */
 
 /* s[c][lane] = the scores of a panel whose first column is c0, for the positions of `tiles` tiles. prefetches: those of
  * the next block, too. */
-INLINE void code_scores(const struct attend_tile *t, size_t width, size_t tiles, int prefetches, size_t c0,
-	struct code_tiles k, float *s)
+INLINE void code_scores(const struct attend_tile *t, enum kv_type type, size_t width, size_t tiles, int prefetches,
+	size_t c0, struct code_tiles k, float *s)
 {
 	f32x16 all[ATTEND_COLUMNS * ATTEND_SIDE];
 	size_t fours = (t->a->dim_k + KV_FOUR - 1) / KV_FOUR;
@@ -77,29 +86,33 @@ INLINE void code_scores(const struct attend_tile *t, size_t width, size_t tiles,
 		all[i] = vf_zero();
 	for (size_t g = 0; g < t->groups; g++) {
 		const int32_t *x = t->codes + (c0 * t->groups + g) * CODES_GROUP;
-		size_t n = size_min(fours - g * CODES_FOURS, CODES_FOURS);
+		const size_t halves = type == KV_Q4_0 ? 2 : 1, loads = CODES_FOURS / halves;    /* of a whole group */
+		size_t n = type == KV_Q4_0 ? loads : size_min(fours - g * CODES_FOURS, CODES_FOURS);
 		i32x16 sum[ATTEND_COLUMNS * ATTEND_SIDE];
 
 		UNROLL
 		for (size_t i = 0; i < width * tiles; i++)
 			sum[i] = vi_set1(t->code_start[(c0 + i / tiles) * t->groups + g]);
 		for (size_t f = 0; f < n; f++) {
-			attend_codes key[ATTEND_SIDE];
+			attend_codes key[ATTEND_SIDE], high[ATTEND_SIDE];
 
 			UNROLL
 			for (size_t i = 0; i < tiles; i++) {
-				const char *at = k.k + i * k.bytes + (g * CODES_FOURS + f) * 64;
+				const char *at = k.k + i * k.bytes + (g * loads + f) * 64;
+				b64 codes = vb_load(at);
 
-				key[i] = va_keys(vb_load(at));
+				key[i] = type == KV_Q4_0 ? codes_low(codes) : va_keys(codes);
+				high[i] = type == KV_Q4_0 ? codes_high(codes) : key[i];
 				if (prefetches)
 					attend_ahead(at + k.ahead, 64);
 			}
 			UNROLL
 			for (size_t c = 0; c < width; c++)
 				UNROLL
-				for (size_t i = 0; i < tiles; i++)
-					sum[c * tiles + i] = va_add_keys(sum[c * tiles + i], key[i], x
-						+ c * t->groups * CODES_GROUP + f * (1 + ATTEND_I16));
+				for (size_t i = 0; i < halves * tiles; i++)
+					sum[c * tiles + i % tiles] = va_add_keys(sum[c * tiles + i % tiles],
+						i < tiles ? key[i] : high[i - tiles], x + c * t->groups * CODES_GROUP
+						+ (f + i / tiles * loads) * (1 + ATTEND_I16));
 		}
 		UNROLL
 		for (size_t i = 0; i < tiles; i++) {
@@ -118,19 +131,20 @@ INLINE void code_scores(const struct attend_tile *t, size_t width, size_t tiles,
 }
 
 /* Of the first n positions of a block. */
-INLINE void code_block_scores(const struct attend_tile *t, size_t width, int prefetches, size_t c0, size_t n)
+INLINE void code_block_scores(const struct attend_tile *t, enum kv_type type, size_t width, int prefetches, size_t c0,
+	size_t n)
 {
 	struct code_tiles k = { .k = t->now.k, .scale = t->k_scale,
-		.bytes = (t->a->dim_k + KV_FOUR - 1) / KV_FOUR * KV_FOUR * KV_TILE,
+		.bytes = kv_k_index(type, t->a->dim_k, KV_TILE, 0) / (type == KV_Q4_0 ? 2 : 1),
 		.ahead = (const char *)t->next.k - (const char *)t->now.k };
 	size_t tiles = (n + KV_TILE - 1) / KV_TILE, side;
 
 	for (size_t i = 0; i < tiles; i += side, k.k += side * k.bytes, k.scale += side * t->groups * KV_TILE) {
 		side = tiles - i < ATTEND_SIDE ? 1 : ATTEND_SIDE;
 		if (side == 1)
-			code_scores(t, width, 1, prefetches, c0, k, t->s + i * KV_TILE);
+			code_scores(t, type, width, 1, prefetches, c0, k, t->s + i * KV_TILE);
 		else
-			code_scores(t, width, ATTEND_SIDE, prefetches, c0, k, t->s + i * KV_TILE);
+			code_scores(t, type, width, ATTEND_SIDE, prefetches, c0, k, t->s + i * KV_TILE);
 	}
 }
 
@@ -145,42 +159,51 @@ struct code_weights {           /* of a run of positions, for each column of a p
 };
 
 /* Column c's weights in a run of positions: p[n], n up to ATTEND_RUN, times V's scales, in bytes. Lanes of p past n are
- * zero. */
-INLINE void code_weigh(struct code_weights *w, size_t c, const float *p, const float *scale, size_t n)
+ * zero. Scales of q4_0 have signs. */
+INLINE void code_weigh(struct code_weights *w, enum kv_type type, size_t c, const float *p, const float *scale,
+	size_t n)
 {
-	const f32x16 magic = vf_set1(MAGIC_FLOAT);
-	f32x16 v[ATTEND_RUN / LANES], most = vf_zero();
+	const f32x16 magic = vf_set1(MAGIC_FLOAT), zero = vf_zero();
+	const int is_signed = type == KV_Q4_0, bias = is_signed ? FOURS_BIAS : VALUE_BIAS;
+	const float top = is_signed ? 127 : 255;
+	f32x16 v[ATTEND_RUN / LANES], most = zero;
 	i32x16 sum = vi_zero();
 	float max, unit;
 
 	UNROLL
 	for (size_t i = 0; i < ATTEND_RUN / LANES; i++) {
-		v[i] = i * LANES < n ? vf_mul(vf_load(p + i * LANES), vf_load(scale + i * LANES)) : vf_zero();
-		most = vf_max(v[i], most);      /* not NaN, which is that of an unseen position */
+		f32x16 size;
+
+		v[i] = i * LANES < n ? vf_mul(vf_load(p + i * LANES), vf_load(scale + i * LANES)) : zero;
+		size = is_signed ? vf_max(v[i], vf_sub(zero, v[i])) : v[i];
+		most = vf_max(size, most);      /* not NaN, which is that of an unseen position */
+		if (is_signed)
+			v[i] = vf_select_less(size, vf_set1(INFINITY), v[i], zero);
 	}
 	max = vf_largest(most);
 	unit = max < ACTS_LEAST ? 0 : 1 / max;
-	w->step[c] = max < ACTS_LEAST ? 0 : max * (1 / 255.0f);
+	w->step[c] = max < ACTS_LEAST ? 0 : max * (1 / top);
 	UNROLL
 	for (size_t i = 0; i < ATTEND_RUN / LANES; i++) {
-		i32x16 code = vf_as_int(vf_fma(v[i], vf_set1(255 * unit), magic));      /* the low byte is 0 of NaN */
+		i32x16 code = vf_as_int(vf_fma(v[i], vf_set1(top * unit), magic));      /* the low byte is 0 of NaN */
 
-		va_weights(w->p[c] + i * CODES_RUN_INTS / (ATTEND_RUN / LANES), code);
-		if (VALUE_BIAS)
-			sum = vi_add(sum, vi_and(code, vi_set1(255)));
+		va_weights(w->p[c] + i * CODES_RUN_INTS / (ATTEND_RUN / LANES), code, is_signed);
+		if (bias)
+			sum = vi_add(sum, is_signed ? vi_sub(code, vi_set1(MAGIC)) : vi_and(code, vi_set1(255)));
 	}
-	w->start[c] = MAGIC - (VALUE_BIAS ? VALUE_BIAS * (int32_t)vf_tree(vi_to_float(sum)) : 0);
+	w->start[c] = MAGIC - (bias ? bias * (int32_t)vf_tree(vi_to_float(sum)) : 0);
 }
 
 struct code_values {            /* vectors of elements of V */
 	const char *v;
+	int high;               /* of codes of four bits: a vector alone is that in the high bits */
 	size_t apart;           /* bytes from one four of positions to the next */
 	ptrdiff_t ahead;        /* to those of the next block, to be prefetched; 0: none */
 };
 
 /* all[c][x] += the sums of a run, for a panel and `vectors` vectors. */
-INLINE void code_run(const struct code_weights *w, size_t width, size_t vectors, int prefetches, struct code_values v,
-	f32x16 *all)
+INLINE void code_run(const struct code_weights *w, enum kv_type type, size_t width, size_t vectors, int prefetches,
+	struct code_values v, f32x16 *all)
 {
 	i32x16 sum[ATTEND_COLUMNS * ATTEND_SIDE];
 
@@ -193,18 +216,20 @@ INLINE void code_run(const struct code_weights *w, size_t width, size_t vectors,
 
 		UNROLL
 		for (size_t x = 0; x < vectors; x++) {
-			const char *at = v.v + f * v.apart + x * 64;
+			const char *at = v.v + f * v.apart + (type == KV_Q4_0 ? 0 : x * 64);
+			b64 codes = vb_load(at);
 
-			value[x] = va_values(vb_load(at));
-			if (prefetches)
+			value[x] = type != KV_Q4_0 ? va_values(codes) : x || v.high ? codes_high(codes)
+				: codes_low(codes);
+			if (prefetches && !(type == KV_Q4_0 && x))
 				attend_ahead(at + v.ahead, 64);
 		}
 		UNROLL
 		for (size_t c = 0; c < width; c++)
 			UNROLL
 			for (size_t x = 0; x < vectors; x++)
-				sum[c * vectors + x] = va_add_values(sum[c * vectors + x], value[x],
-					w->p[c] + f * (1 + ATTEND_I16));
+				sum[c * vectors + x] = (type == KV_Q4_0 ? va_add_keys : va_add_values)(
+					sum[c * vectors + x], value[x], w->p[c] + f * (1 + ATTEND_I16));
 	}
 	UNROLL
 	for (size_t i = 0; i < width * vectors; i++)
@@ -213,7 +238,7 @@ INLINE void code_run(const struct code_weights *w, size_t width, size_t vectors,
 }
 
 /* o[c] = the sums of all runs that the first n positions begin. */
-INLINE void code_vectors(const struct code_weights *w, size_t width, size_t vectors, int prefetches,
+INLINE void code_vectors(const struct code_weights *w, enum kv_type type, size_t width, size_t vectors, int prefetches,
 	struct code_values v, size_t n, float *o, size_t out_dim)
 {
 	f32x16 all[ATTEND_COLUMNS * ATTEND_SIDE];
@@ -222,37 +247,38 @@ INLINE void code_vectors(const struct code_weights *w, size_t width, size_t vect
 	for (size_t i = 0; i < width * vectors; i++)
 		all[i] = vf_zero();
 	for (size_t j = 0; j < n; j += ATTEND_RUN, v.v += ATTEND_RUN / KV_FOUR * v.apart)
-		code_run(w + j / ATTEND_RUN, width, vectors, prefetches, v, all);
+		code_run(w + j / ATTEND_RUN, type, width, vectors, prefetches, v, all);
 	UNROLL
 	for (size_t i = 0; i < width * vectors; i++)
 		vf_store(o + i / vectors * out_dim + i % vectors * LANES, all[i]);
 }
 
 /* o[c] = the sums over V for a panel, whose columns see the first seen[c] positions of a block, the last one n. */
-INLINE void code_block_sums(const struct attend_tile *t, size_t width, int prefetches, const size_t *seen, size_t n,
-	float *o)
+INLINE void code_block_sums(const struct attend_tile *t, enum kv_type type, size_t width, int prefetches,
+	const size_t *seen, size_t n, float *o)
 {
 	struct code_values v = { .v = t->values, .ahead = (const char *)t->next.v - (const char *)t->now.v };
+	const size_t bytes = KV_SCALED * ATTEND_BLOCK / (type == KV_Q4_0 ? 2 : 1);
 
-	for (size_t d = 0; d < t->a->dim_v; d += KV_SCALED, v.v += KV_SCALED * ATTEND_BLOCK) {
+	for (size_t d = 0; d < t->a->dim_v; d += KV_SCALED, v.v += bytes) {
 		size_t dims = size_min(KV_SCALED, t->a->dim_v - d);
 		const float *scale = t->v_scale + d / KV_SCALED * ATTEND_BLOCK;
 		struct code_weights w[ATTEND_BLOCK / ATTEND_RUN];
 
 		for (size_t j = 0; j < n; j += ATTEND_RUN)
 			for (size_t c = 0; c < width; c++)
-				code_weigh(w + j / ATTEND_RUN, c, t->s + c * ATTEND_BLOCK + j, scale + j,
+				code_weigh(w + j / ATTEND_RUN, type, c, t->s + c * ATTEND_BLOCK + j, scale + j,
 					seen[c] - size_min(seen[c], j));
-		v.apart = dims * KV_FOUR;
+		v.apart = type == KV_Q4_0 ? 64 : dims * KV_FOUR;
 		for (size_t x = 0, side; x * LANES < dims; x += side) {
-			struct code_values at = { v.v + x * 64, v.apart, v.ahead };
+			struct code_values at = { v.v + (type == KV_Q4_0 ? 0 : x * 64), x > 0, v.apart, v.ahead };
 			float *to = o + d + x * LANES;
 
 			side = (x + ATTEND_SIDE - 1) * LANES < dims ? ATTEND_SIDE : 1;
 			if (side == 1)
-				code_vectors(w, width, 1, prefetches, at, n, to, t->out_dim);
+				code_vectors(w, type, width, 1, prefetches, at, n, to, t->out_dim);
 			else
-				code_vectors(w, width, ATTEND_SIDE, prefetches, at, n, to, t->out_dim);
+				code_vectors(w, type, width, ATTEND_SIDE, prefetches, at, n, to, t->out_dim);
 		}
 	}
 }
@@ -293,24 +319,28 @@ static void codes_copy_v(const struct attend_tile *t, size_t n)
 {
 	const struct attend *a = t->a;
 
+	size_t in_byte = a->type == KV_Q4_0 ? 2 : 1;
+
 	for (size_t j = 0; j < n; j += KV_FOUR)
 		for (size_t d = 0; d < a->dim_v; d += KV_FOUR) {
 			uint32_t k[4], v[4];
 
-			memcpy(k, (const char *)t->now.k + kv_k_index(a->type, a->dim_k, j, d), sizeof k);
+			if (d % KV_SCALED >= KV_SCALED / in_byte)
+				continue;       /* copied with the low bits */
+			memcpy(k, (const char *)t->now.k + kv_k_index(a->type, a->dim_k, j, d) / in_byte, sizeof k);
 			codes_transpose(k, v);
-			memcpy((char *)t->v + kv_v_index(a->type, a->dim_v, j, d), v,
+			memcpy((char *)t->v + kv_v_index(a->type, a->dim_v, j, d) / in_byte, v,
 				size_min(KV_FOUR, a->dim_v - d) * sizeof *v);
 		}
 }
 
 /* The block's result for the columns from begin to before last of the panel whose first one is c0. */
-INLINE void codes_panel(const struct attend_tile *t, size_t width, int prefetches, size_t c0, size_t begin, size_t last,
-	size_t first, struct attend_state *part)
+INLINE void codes_panel(const struct attend_tile *t, enum kv_type type, size_t width, int prefetches, size_t c0,
+	size_t begin, size_t last, size_t first, struct attend_state *part)
 {
 	size_t n = attend_seen(t, last - 1, first), seen[ATTEND_COLUMNS];
 
-	code_block_scores(t, width, prefetches, c0, n);
+	code_block_scores(t, type, width, prefetches, c0, n);
 	for (size_t i = 0; i < width; i++) {
 		size_t c = c0 + i;
 
@@ -318,23 +348,24 @@ INLINE void codes_panel(const struct attend_tile *t, size_t width, int prefetche
 		if (seen[i])
 			attend_weigh(t, c, first, t->s + i * ATTEND_BLOCK, part);
 	}
-	code_block_sums(t, width, prefetches, seen, n, part->o + c0 * t->out_dim);
+	code_block_sums(t, type, width, prefetches, seen, n, part->o + c0 * t->out_dim);
 }
 
 /* Computes the block's result for every column that sees it; width is a constant where this is expanded. The first
  * panel prefetches. */
-INLINE void codes_panels(const struct attend_tile *t, size_t first, struct attend_state *part, size_t width)
+INLINE void codes_panels(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type,
+	size_t width)
 {
 	size_t begin = attend_first_seeing(t, first), end = attend_first_beginning(t, first + 1);
 	size_t c = begin / width * width;
 
 	if (c < end)
-		codes_panel(t, width, 1, c, begin, size_min(c + width, end), first, part);
+		codes_panel(t, type, width, 1, c, begin, size_min(c + width, end), first, part);
 	while ((c += width) < end)
-		codes_panel(t, width, 0, c, begin, size_min(c + width, end), first, part);
+		codes_panel(t, type, width, 0, c, begin, size_min(c + width, end), first, part);
 }
 
-static void codes_block(struct attend_tile *t, size_t first, struct attend_state *part)
+INLINE void codes_block(struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type)
 {
 	codes_scales(t, first);
 	t->values = t->now.v;
@@ -344,10 +375,10 @@ static void codes_block(struct attend_tile *t, size_t first, struct attend_state
 		t->next.v = t->now.v;
 	}
 	switch (t->width) {
-	case 1: codes_panels(t, first, part, 1); break;
-	case 2: codes_panels(t, first, part, 2); break;
-	case 3: codes_panels(t, first, part, 3); break;
-	default: codes_panels(t, first, part, ATTEND_COLUMNS); break;
+	case 1: codes_panels(t, first, part, type, 1); break;
+	case 2: codes_panels(t, first, part, type, 2); break;
+	case 3: codes_panels(t, first, part, type, 3); break;
+	default: codes_panels(t, first, part, type, ATTEND_COLUMNS); break;
 	}
 }
 

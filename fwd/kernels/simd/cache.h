@@ -9,6 +9,7 @@
 
 #include "lib/base/half.h"
 #include "lib/base/size.h"
+#include "acts.h"
 #include "elementwise.h"
 #include "fwd/kernels/kernels.h"
 #include "lanes.h"
@@ -31,43 +32,190 @@ static void store_halves(const float *x, size_t n, uint16_t *to, size_t apart)
 		to[i * apart] = half[i];
 }
 
-/* x[n], n up to KV_SCALED, as codes, followed by zeros. Returns their scale. */
-static uint16_t make_codes(const float *x, size_t n, int8_t code[KV_SCALED])
+/* y[block] = x[block] rotated, block from 32 on; room: as much. Each stage puts sums first and differences after them,
+ * and the last one leaves the order of the first. */
+static void rotate_block(const float *x, size_t block, float *room, float *y)
 {
-	const f32x16 zero = vf_zero(), top = vf_set1(127), bottom = vf_set1(-127), magic = vf_set1(0x1.8p23f);
-	f32x16 v[2] = { attend_some(x, n < LANES ? n : LANES), n > LANES ? attend_some(x + LANES, n - LANES) : zero };
-	f32x16 most = vf_max(vf_max(v[0], vf_sub(zero, v[0])), vf_max(v[1], vf_sub(zero, v[1])));
-	/* infinity minus itself is NaN, and so is NaN */
-	int finite = vf_tree(vf_add(vf_sub(v[0], v[0]), vf_sub(v[1], v[1]))) == 0;
-	uint16_t scale = kv_scale(finite ? vf_largest(most) : INFINITY);
+	const f32x16 unit = vf_set1(1 / sqrtf((float)block));
+	float *to = room;
+
+	for (size_t stage = 1; stage < block; stage *= 2, x = to, to = to == y ? room : y)
+		for (size_t i = 0; i < block / 2; i += LANES) {
+			f32x16 a, b;
+
+			vf_load_pairs(x + 2 * i, &a, &b);
+			vf_store(to + i, vf_add(a, b));
+			vf_store(to + i + block / 2, vf_sub(a, b));
+		}
+	for (size_t i = 0; i < block; i += LANES)
+		vf_store(y + i, vf_mul(vf_load(x + i), unit));
+}
+
+/* Small blocks. */
+static void rotate_few(float *x, size_t block)
+{
+	for (size_t apart = 1; apart < block; apart *= 2)
+		for (size_t i = 0; i < block; i++)
+			if (!(i & apart)) {
+				float a = x[i], b = x[i + apart];
+
+				x[i] = a + b;
+				x[i + apart] = a - b;
+			}
+	for (size_t i = 0; i < block; i++)
+		x[i] *= 1 / sqrtf((float)block);
+}
+
+/* Rotates x[n] in place, in blocks (kv_rotated()). */
+static void cache_rotate(float *x, size_t n, size_t block)
+{
+	float copy[KV_DIM_MOST], room[KV_DIM_MOST];
+
+	for (; n; n -= block, x += block)
+		if (block < 2 * LANES)
+			rotate_few(x, block);
+		else {
+			memcpy(copy, x, block * sizeof *x);
+			rotate_block(copy, block, room, x);
+		}
+}
+
+struct elements {       /* KV_SCALED elements; zeros fill them up */
+	f32x16 v[2];
+};
+
+static struct elements elements_of(const float *x, size_t n)
+{
+	return (struct elements){ { attend_some(x, n < LANES ? n : LANES),
+		n > LANES ? attend_some(x + LANES, n - LANES) : vf_zero() } };
+}
+
+/* Infinity minus itself is NaN, and so is NaN. */
+static int elements_finite(struct elements x)
+{
+	return vf_tree(vf_add(vf_sub(x.v[0], x.v[0]), vf_sub(x.v[1], x.v[1]))) == 0;
+}
+
+/* Codes of eight bits. Returns their scale. */
+static uint16_t make_bytes(struct elements x, int8_t code[KV_SCALED])
+{
+	const f32x16 zero = vf_zero(), top = vf_set1(127), bottom = vf_set1(-127), magic = vf_set1(MAGIC_FLOAT);
+	f32x16 most = vf_max(vf_max(x.v[0], vf_sub(zero, x.v[0])), vf_max(x.v[1], vf_sub(zero, x.v[1])));
+	uint16_t scale = kv_scale(elements_finite(x) ? vf_largest(most) : INFINITY);
 	int32_t bits[2 * LANES] = { 0 };
 	float d = f16_to_f32(scale);
 
 	for (size_t h = 0; h < 2 && d > 0 && d < INFINITY; h++)
-		vi_store(bits + h * LANES, vf_as_int(vf_add(vf_max(vf_min(vf_div(v[h], vf_set1(d)), top), bottom),
+		vi_store(bits + h * LANES, vf_as_int(vf_add(vf_max(vf_min(vf_div(x.v[h], vf_set1(d)), top), bottom),
 			magic)));
 	for (size_t i = 0; i < KV_SCALED; i++)
 		code[i] = (int8_t)bits[i];      /* the low byte of n + 1.5·2^23 is that of n */
 	return scale;
 }
 
-static void store_codes(const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k, const float *v)
+/* From -8 to 7. */
+static f32x16 four_bits(f32x16 x, float d)
 {
+	const f32x16 magic = vf_set1(MAGIC_FLOAT);
+	f32x16 n = vf_sub(vf_fma(x, vf_set1(1 / d), magic), magic);
+
+	return vf_max(vf_min(n, vf_set1(7)), vf_set1(-8));
+}
+
+static float squared_error(struct elements x, float d)
+{
+	f32x16 sum = vf_zero();
+
+	for (size_t h = 0; h < 2; h++) {
+		f32x16 e = vf_fma(vf_set1(-d), four_bits(x.v[h], d), x.v[h]);
+
+		sum = vf_fma(e, e, sum);
+	}
+	return vf_tree(sum);
+}
+
+/* Codes of four bits. Returns their scale. */
+static uint16_t make_fours(struct elements x, int8_t code[KV_SCALED])
+{
+	const f32x16 zero = vf_zero();
+	float high = vf_largest(vf_max(vf_max(x.v[0], x.v[1]), zero)), least = 0, d;
+	float low = vf_largest(vf_max(vf_max(vf_sub(zero, x.v[0]), vf_sub(zero, x.v[1])), zero));
+	float most = low > high ? low : high;
+	int32_t bits[2 * LANES];
+	uint16_t scale = 0;
+
+	memset(code, 0, KV_SCALED);
+	if (!elements_finite(x) || !(most < KV_MOST))
+		return f32_to_f16(INFINITY);
+	if (most < KV_LEAST)
+		return 0;
+	for (size_t i = 0; i < KV_STEPS; i++) {
+		uint16_t half = f32_to_f16((low > high ? -low : high) * kv_steps[i]);
+		float error = squared_error(x, f16_to_f32(half));
+
+		if (i == 0 || error < least)
+			least = error, scale = half;
+	}
+	d = f16_to_f32(scale);
+	for (size_t h = 0; h < 2; h++)
+		vi_store(bits + h * LANES, vf_as_int(vf_add(four_bits(x.v[h], d), vf_set1(MAGIC_FLOAT + 8))));
+	for (size_t i = 0; i < KV_SCALED; i++)
+		code[i] = (int8_t)bits[i];
+	return scale;
+}
+
+/* x[n], n up to KV_SCALED, as codes, followed by zeros. Returns their scale. */
+static uint16_t make_codes(enum kv_type type, const float *x, size_t n, int8_t code[KV_SCALED])
+{
+	uint16_t scale = (type == KV_Q4_0 ? make_fours : make_bytes)(elements_of(x, n), code);
+
+	memset(code + n, 0, KV_SCALED - n);
+	return scale;
+}
+
+/* Puts n codes where element d of K or of V of position j begins; q4_0: all KV_SCALED. */
+static void put_keys(enum kv_type type, void *k, size_t dim_k, size_t j, size_t d, const int8_t code[KV_SCALED],
+	size_t n)
+{
+	for (size_t i = 0; i < KV_SCALED / 2 && type == KV_Q4_0; i++)
+		((uint8_t *)k)[kv_k_index(type, dim_k, j, d + i) / 2]
+			= (uint8_t)(code[i] | code[i + KV_SCALED / 2] << 4);
+	for (size_t i = 0; i < n && type == KV_Q8_0; i += KV_FOUR)
+		memcpy((int8_t *)k + kv_k_index(type, dim_k, j, d + i), code + i, KV_FOUR);
+}
+
+static void put_values(enum kv_type type, void *v, size_t dim_v, size_t j, size_t d, const int8_t code[KV_SCALED],
+	size_t n)
+{
+	uint8_t *to = (uint8_t *)v + kv_v_index(type, dim_v, j, d) / (type == KV_Q4_0 ? 2 : 1);
+
+	for (size_t i = 0; i < KV_SCALED / 2 && type == KV_Q4_0; i++)
+		to[i * KV_FOUR] = (uint8_t)(code[i] | code[i + KV_SCALED / 2] << 4);
+	for (size_t i = 0; i < n && type == KV_Q8_0; i++)
+		to[i * KV_FOUR] = (uint8_t)code[i];
+}
+
+static void store_codes(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
+	const float *k, const float *v)
+{
+	float x[KV_DIM_MOST];
 	int8_t code[KV_SCALED];
 
+	memcpy(x, k, dim_k * sizeof *x);
+	cache_rotate(x, dim_k, kv_rotated(dim_k));
 	for (size_t d = 0; d < dim_k; d += KV_SCALED) {
-		kv->k_scale[kv_scale_index(dim_k, j, d / KV_SCALED)] = make_codes(k + d, size_min(KV_SCALED,
-			dim_k - d), code);
-		for (size_t i = 0; i < KV_SCALED && d + i < dim_k; i += KV_FOUR)
-			memcpy((int8_t *)kv->k + kv_k_index(KV_Q8_0, dim_k, j, d + i), code + i, KV_FOUR);
+		size_t n = size_min(KV_SCALED, dim_k - d);
+
+		kv->k_scale[kv_scale_index(dim_k, j, d / KV_SCALED)] = make_codes(type, x + d, n, code);
+		put_keys(type, kv->k, dim_k, j, d, code, n);
 	}
+	memcpy(x, v, dim_v * sizeof *x);
+	cache_rotate(x, dim_v, kv_rotated(dim_v));
 	for (size_t d = 0; d < dim_v; d += KV_SCALED) {
 		size_t n = size_min(KV_SCALED, dim_v - d);
-		int8_t *to = (int8_t *)kv->v + kv_v_index(KV_Q8_0, dim_v, j, d);
 
-		kv->v_scale[kv_scale_index(dim_v, j, d / KV_SCALED)] = make_codes(v + d, n, code);
-		for (size_t i = 0; i < n; i++)
-			to[i * KV_FOUR] = code[i];
+		kv->v_scale[kv_scale_index(dim_v, j, d / KV_SCALED)] = make_codes(type, x + d, n, code);
+		put_values(type, kv->v, dim_v, j, d, code, n);
 	}
 }
 
@@ -76,8 +224,8 @@ static void vector_kv_store(enum kv_type type, const struct kv_block *kv, size_t
 {
 	size_t k0 = j / KV_TILE * dim_k * KV_TILE + j % KV_TILE, v0 = j * dim_v;
 
-	if (type == KV_Q8_0) {
-		store_codes(kv, dim_k, dim_v, j, k, v);
+	if (kv_coded(type)) {
+		store_codes(type, kv, dim_k, dim_v, j, k, v);
 		return;
 	}
 	if (type == KV_F32) {

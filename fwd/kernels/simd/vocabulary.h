@@ -315,13 +315,15 @@ static inline void vd_close_eight(const f32x16 *v, size_t step, float y[8]);
 /* Signed codes above -128, four in each lane. */
 static inline attend_codes va_keys(b64 v);
 static inline attend_codes va_values(b64 v);
+static inline attend_codes va_small(b64 v);             /* codes from 0 to 127, as either; nothing is added to them */
 
 /* sum + the products of each lane's codes and four multipliers, the same for all lanes: at x four int8 from -127 to 127
  * for keys, four uint8 for values. ATTEND_I16: four int16, those of codes 0 and 2, then of 1 and 3. */
 static inline i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x);
 static inline i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x);
-/* The low byte of each lane as multipliers for values: four int32, or eight. */
-static inline void va_weights(int32_t *to, i32x16 v);
+/* The low byte of each lane as multipliers: four int32, or eight. is_signed: for va_add_keys(); the next byte of each
+ * lane is its sign. */
+static inline void va_weights(int32_t *to, i32x16 v, int is_signed);
 
 /* ---- a tile of a prompt's product, for panel_kernel.h ---- */
 

@@ -53,7 +53,11 @@ void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size
 	void *partials, void *scratch);
 void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *partials, void *scratch);
 
-/* scalar_codes.c. For a query q[dim_k] and the first n positions of a block of codes: s[n], the products with K, times
+/* scalar_codes.c. x[n] is rotated in blocks (kv_rotated()). */
+void scalar_rotate(float *x, size_t n, size_t block);
+void scalar_store_codes(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
+	const float *k, const float *v);
+/* For a query q[dim_k] and the first n positions of a block of codes: s[n], the products with K, times
  * a->scale; o[dim_v], the sums of V's rows, times p[n]. */
 void scalar_code_scores(const struct attend *a, const struct kv_block *kv, const float *q, size_t n, float *s);
 void scalar_code_sums(const struct attend *a, const struct kv_block *kv, const float *p, size_t n, float *o);

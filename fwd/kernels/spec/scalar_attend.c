@@ -18,42 +18,11 @@ static void put(enum kv_type type, void *to, size_t i, float x)
 		((float *)to)[i] = x;
 }
 
-/* x[n] as q8_0: codes, and their scale. */
-static void make_codes(const float *x, size_t n, int8_t *code, uint16_t *scale)
-{
-	float most = 0, d;
-
-	for (size_t i = 0; i < n; i++)
-		most = isfinite(x[i]) ? fmaxf(most, fabsf(x[i])) : INFINITY;
-	*scale = kv_scale(most);
-	d = f16_to_f32(*scale);
-	for (size_t i = 0; i < n; i++)
-		code[i] = d > 0 && d < INFINITY ? (int8_t)rintf(fmaxf(-127, fminf(127, x[i] / d))) : 0;
-}
-
-static void store_codes(const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k, const float *v)
-{
-	int8_t code[KV_SCALED];
-
-	for (size_t d = 0; d < dim_k; d++) {
-		if (d % KV_SCALED == 0)
-			make_codes(k + d, size_min(KV_SCALED, dim_k - d), code,
-				kv->k_scale + kv_scale_index(dim_k, j, d / KV_SCALED));
-		((int8_t *)kv->k)[kv_k_index(KV_Q8_0, dim_k, j, d)] = code[d % KV_SCALED];
-	}
-	for (size_t d = 0; d < dim_v; d++) {
-		if (d % KV_SCALED == 0)
-			make_codes(v + d, size_min(KV_SCALED, dim_v - d), code,
-				kv->v_scale + kv_scale_index(dim_v, j, d / KV_SCALED));
-		((int8_t *)kv->v)[kv_v_index(KV_Q8_0, dim_v, j, d)] = code[d % KV_SCALED];
-	}
-}
-
 void scalar_kv_store(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k,
 	const float *v)
 {
-	if (type == KV_Q8_0) {
-		store_codes(kv, dim_k, dim_v, j, k, v);
+	if (kv_coded(type)) {
+		scalar_store_codes(type, kv, dim_k, dim_v, j, k, v);
 		return;
 	}
 	for (size_t d = 0; d < dim_k; d++)
@@ -123,7 +92,7 @@ static void attend_block(const struct attend *a, const struct kv_head *kv, size_
 		kv->extent[b] + kv->offset);
 	const float *q = a->q + i * a->q_stride + head * a->dim_k;
 	size_t p = a->pos + i, first = b * ATTEND_BLOCK, n = size_min(attend_end(a, p) - first, ATTEND_BLOCK);
-	int codes = a->type == KV_Q8_0;
+	int codes = kv_coded(a->type);
 	float s[ATTEND_BLOCK], acc[16] = { 0 };
 
 	if (codes)
@@ -177,6 +146,8 @@ static void write_out(const struct attend *a, size_t i, size_t head, struct part
 
 	for (size_t d = 0; d < a->dim_v; d++)
 		out[d] = all->o[d] / all->sum;
+	if (kv_coded(a->type))
+		scalar_rotate(out, a->dim_v, kv_rotated(a->v_in_k ? a->dim_k : a->dim_v));
 }
 
 /* ---- all blocks ---- */
