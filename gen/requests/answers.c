@@ -13,7 +13,7 @@
 
 /* ---- OpenAI's batch form ---- */
 
-/* Of OpenAI's batch form: up to the body of the response. */
+/* Begins a line, up to the members of the response's body. */
 static struct json_writer begin_batch(struct job *j, int status)
 {
 	struct json_writer to = json_to_bytes(&j->out);
@@ -40,7 +40,7 @@ static int end_batch(struct job *j, struct json_writer *to, struct why *w)
 
 /* ---- choices ---- */
 
-/* All of a choice, as number `index`. */
+/* A whole choice, which gets this index. */
 static int put_choice(struct json_writer *to, struct choice *c, size_t index, struct why *w)
 {
 	struct bytes text = { .limit = c->text.limit };
@@ -62,7 +62,7 @@ static int put_choice(struct json_writer *to, struct choice *c, size_t index, st
 	if (c->job->tokens)
 		member_ints(to, "tokens", c->r.ids.id, c->r.ids.n);
 	parts_logprobs(to, c, 0, choice_shown(c), c->job->echo);
-	parts_reason(to, c, parts_word(c));
+	parts_reason(to, c, parts_finish(c));
 	c->answer = NULL;
 	json_close(to, '}');
 	bytes_free(&text);
@@ -114,7 +114,7 @@ static void put_timings(struct json_writer *to, const struct job *j)
 	json_close(to, '}');
 }
 
-/* Whether a text is more likely than another, for each of its ids. */
+/* Whether a text has a higher mean log-probability than another. */
 static int is_better(const struct choice *a, const struct choice *b)
 {
 	double x = a->r.ids.n ? result_sum(&a->r) / (double)a->r.ids.n : -INFINITY;

@@ -1,4 +1,4 @@
-/* Each is one line, or an error. */
+/* A request that fails leaves nothing in j->out. */
 #include "gen/requests/conversions.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static int tokenize(struct job *j, const struct model *m, struct json_writer *to
 		return field_bad(j, "tokenize", why(w, "tokenize: expected a text, not %s", json_type_name(text)));
 	if (field_flag(j, "add_special", &ends, w) || field_flag(j, "with_pieces", &pieces, w))
 		return -1;
-	if (!(failed = prompts_encode(m, text->s, text->n, ends, &ids, w))) {
+	if (!(failed = prompts_encode(m, text->s, text->n, ends ? PROMPTS_WHOLE : PROMPTS_PART, &ids, w))) {
 		member_open(to, "tokens", '[');
 		for (size_t i = 0; i < ids.n; i++) {
 			if (!pieces) {

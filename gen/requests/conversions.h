@@ -5,7 +5,7 @@
 
 #include "gen/requests/job.h"
 
-/* Appends the line to j->out. -1, with a reason: the request is at fault. */
+/* Appends the line to j->out. 0, or -1 with a reason, for which the request is at fault. */
 int conversions_answer(struct job *j, const struct model *m, struct why *w);
 
 #endif

@@ -7,7 +7,7 @@
 #include "lib/base/members.h"
 #include "lib/base/utf8.h"
 
-/* One line about a choice: a text or delta[n], and the ids up to `end`. */
+/* One line about a choice: delta[n], which is a text or the JSON of a delta, and the ids from c->told_ids to `end`. */
 static int put_delta(struct choice *c, const char *delta, size_t n, size_t end, int echo, const char *reason,
 	struct why *w)
 {
@@ -29,7 +29,7 @@ static int put_delta(struct choice *c, const char *delta, size_t n, size_t end, 
 	return parts_end(j, &to, w);
 }
 
-/* How much of s[n] are whole characters, or no characters at all. */
+/* The length of s[n] without a character that is begun at its end; bytes that are no UTF-8 are not held back. */
 static size_t whole_characters(const char *s, size_t n)
 {
 	size_t back = 1;
@@ -64,14 +64,14 @@ static int tell_text(struct choice *c, int last, struct why *w)
 	c->told += n;
 	if (!n && !last && (c->job->logprobs < 0 || shown == c->told_ids))
 		return 0;
-	return put_delta(c, s, n, shown, 0, last ? parts_word(c) : NULL, w);
+	return put_delta(c, s, n, shown, 0, last ? parts_finish(c) : NULL, w);
 }
 
 static int tell_message(struct choice *c, int last, struct why *w)
 {
 	struct bytes *b = &c->lines;
 
-	/* the end has been read */
+	/* the end has been read already */
 	if (!last && choice_read(c, w))
 		return -1;
 	while (c->told_lines < b->n) {
@@ -85,7 +85,7 @@ static int tell_message(struct choice *c, int last, struct why *w)
 	b->n = c->told_lines = 0;
 	if (!last && c->job->logprobs >= 0 && choice_shown(c) > c->told_ids)
 		return put_delta(c, "", 0, choice_shown(c), 0, NULL, w);
-	return last ? put_delta(c, "", 0, choice_shown(c), 0, parts_word(c), w) : 0;
+	return last ? put_delta(c, "", 0, choice_shown(c), 0, parts_finish(c), w) : 0;
 }
 
 int deltas_add(struct choice *c, int last, struct why *w)

@@ -68,17 +68,17 @@ struct job {
 	/* its prompts */
 	struct prompt *prompt;  /* [n_prompts]; messages make one */
 	size_t n_prompts;
-	struct chat chat;       /* of messages; with: */
-	struct learned *learned;
-	struct lessons *lessons;        /* that have it */
-	struct bytes begun;     /* what the prompt has of the answer */
+	struct chat chat;       /* of messages, and */
+	struct learned *learned;        /* what is known of its template, */
+	struct lessons *lessons;        /* kept here; borrowed */
+	struct bytes begun;     /* the beginning of the answer, which the prompt ends with */
 
-	/* the named segment that they continue (kept.h) */
+	/* the named segment that the prompt continues (kept.h) */
 	const char *kv;         /* its name, borrowed from the line; NULL: none */
 	int appends;            /* the prompt is appended to its text */
-	size_t had;             /* the ids of the prompt that it has, */
-	int replaces;           /* and others after them, which the prompt replaces */
-	const struct job *after;        /* the job before it with the same segment, which is not done; or NULL */
+	size_t had;             /* how many ids of the prompt it holds */
+	int replaces;           /* it holds other ids after them, which the prompt replaces */
+	const struct job *after;        /* an earlier job with the same segment that must be done first; or NULL */
 
 	/* its answer */
 	struct choice *choice;  /* [n_choices] */

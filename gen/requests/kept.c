@@ -65,7 +65,7 @@ int kept_join(struct job *j, const struct ids *kept, struct ids *ids, struct why
 
 /* ---- conversations ---- */
 
-/* Where the words of a message end that begin in text[n] at `at` or later; `at` if they are not found. */
+/* Where the words of a message end, searched in the text from `at` on; `at` if they are not found. */
 static size_t after_words(const struct json *message, const struct bytes *text, size_t at)
 {
 	struct bytes words = { .limit = CHAT_TEXT_MAX };
@@ -85,8 +85,8 @@ static size_t after_words(const struct json *message, const struct bytes *text, 
 	return at;
 }
 
-/* Where the first turn of a user ends in the text; 0: it is not found. A system message before it may contain the same
- * words. */
+/* Where the first turn of a user ends in the text; 0: it is not found. Messages are searched in turn, because a system
+ * message may contain the words of the user's. */
 static size_t first_turn(const struct job *j, const struct bytes *text)
 {
 	const struct json *message = field(j, "messages")->child;

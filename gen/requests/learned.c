@@ -1,4 +1,4 @@
-/* Keys are text: JSON, and numbers and texts with their lengths. */
+/* The key of a format is the variables as JSON, then the template; that of a grammar names its format by number. */
 #include "gen/requests/learned.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "lib/base/members.h"
 #include "lib/chat/chat_setup.h"
 
-/* Kept besides those in use; bytes of keys and values. The tree of a template takes about so many times its text. */
+/* ITEMS, BYTES: limits of each memo. TREE: a parsed template takes about this many times the bytes of its text. */
 enum { ITEMS = 32, BYTES = 32 << 20, TREE = 20, KEY_MAX = 1 << 30, FORMAT_MAX = 1 << 30 };
 
 static void free_learned(void *value)
@@ -40,7 +40,7 @@ void lessons_close(struct lessons *l)
 
 /* ---- the template and the format ---- */
 
-/* The template, and the variables but for those that every sample has. */
+/* Messages are not part of the key: the samples that are rendered to derive the format have their own. */
 static int put_key(struct bytes *key, const struct chat *c, const char *text, size_t n)
 {
 	struct json_writer to = json_to_bytes(key);
@@ -108,7 +108,7 @@ static int put_wish(struct bytes *key, const struct learned *k, const struct byt
 	return key->failed ? -1 : 0;
 }
 
-/* Keeps a grammar, if there is memory. */
+/* Keeps a copy of a grammar. If memory is short, it is derived again the next time. */
 static void keep(struct lessons *l, const struct bytes *key, const char *text, size_t n)
 {
 	struct bytes *kept = malloc(sizeof *kept);

@@ -1,6 +1,6 @@
-/* learned: what is known of the model's template with certain tools and settings: how answers to messages are written,
- * and the grammars that they follow. Finding it out takes milliseconds, so it is kept for later requests: the same
- * tools come with each turn of a conversation. */
+/* learned: what was derived from the model's template with certain tools and settings: the format of answers, and the
+ * grammars that they must follow. Deriving it takes milliseconds, and the same tools come with each turn of a
+ * conversation, so it is kept for later requests. */
 #ifndef LEARNED_H
 #define LEARNED_H
 
@@ -11,26 +11,27 @@
 struct learned {
 	struct jinja *template;         /* parsed */
 	struct format format;
-	struct arena memory;    /* private: of the format; */
-	uint64_t number;        /* no other has it */
+	struct arena memory;    /* private: the format's */
+	uint64_t number;        /* unique among all that were ever learned */
 };
 
-struct lessons {                /* all of them; lessons_open(); lessons_close() at the end */
-	struct memo learned;    /* by the template and the variables */
-	struct memo grammars;   /* by a struct learned, and what else a grammar depends on */
-	uint64_t last;          /* number */
+struct lessons {                /* all that were learned; private */
+	struct memo learned;    /* struct learned, by the template and the variables */
+	struct memo grammars;   /* struct bytes, by the number of a struct learned and what else they depend on */
+	uint64_t last;          /* the number given last */
 };
 
+/* lessons_close() when everything has been released. */
 void lessons_open(struct lessons *l);
 void lessons_close(struct lessons *l);
 
-/* Parses the template text[n] and derives the format of answers to c, unless both are known. NULL with a reason;
- * learned_release() when it is not used any more. */
+/* What is known of the template text[n] with the variables of c; parsed and derived here if it is new. NULL with a
+ * reason. The caller releases it after use; learned_release() allows NULL. */
 struct learned *learned_find(struct lessons *l, const struct chat *c, const char *text, size_t n, struct why *w);
 void learned_release(struct lessons *l, struct learned *k);
 
-/* rules_write(), once for each prompt's end and wish. A wish has left_out if it has no schema, and only then; it gets
- * nothing of a grammar that was kept. */
+/* Appends the grammar to out as rules_write() does, or a kept copy if the same was asked before. A wish has left_out
+ * if and only if it has no schema; nothing is added to left_out when the grammar is a kept copy. -1 with a reason. */
 int learned_grammar(struct lessons *l, const struct learned *k, const struct json *variables,
 	const struct bytes *prompt, const struct vocab *v, const struct rules_wish *wish, struct bytes *out,
 	struct why *w);

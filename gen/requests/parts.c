@@ -23,7 +23,7 @@ int parts_end(struct job *j, struct json_writer *to, struct why *w)
 
 /* ---- choices ---- */
 
-const char *parts_word(const struct choice *c)
+const char *parts_finish(const struct choice *c)
 {
 	switch (c->reason) {
 	case FRAME_END_LENGTH: case FRAME_END_CONTEXT: return "length";
@@ -32,13 +32,13 @@ const char *parts_word(const struct choice *c)
 	}
 }
 
-void parts_reason(struct json_writer *to, const struct choice *c, const char *word)
+void parts_reason(struct json_writer *to, const struct choice *c, const char *finish)
 {
 	size_t n;
-	const char *stop = word && c->reason == FRAME_END_STOP && c->found >= 0
+	const char *stop = finish && c->reason == FRAME_END_STOP && c->found >= 0
 		? stop_string(c->stop, c->found, &n) : NULL;
 
-	member_text(to, "finish_reason", word);
+	member_text(to, "finish_reason", finish);
 	if (stop)
 		member_bytes(to, "stop_reason", stop, n);
 }

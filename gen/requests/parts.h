@@ -1,4 +1,5 @@
-/* parts: what all lines of answers have, and what whole answers and deltas say of a choice in the same way. */
+/* parts: the parts that the lines of answers have in common: their begin and end, and for whole answers and deltas what
+ * they say of a choice. */
 #ifndef REQUEST_PARTS_H
 #define REQUEST_PARTS_H
 
@@ -6,20 +7,20 @@
 #include "gen/requests/job.h"
 #include "lib/base/json.h"
 
-/* Begins a line of j->out with the job's id, and ends it. -1: out of memory. */
+/* Begins a line of j->out, with the job's id, and ends it. parts_end() returns 0, or -1 with a reason. */
 struct json_writer parts_begin(struct job *j);
 int parts_end(struct job *j, struct json_writer *to, struct why *w);
 
-/* Why a choice has ended, in the words of OpenAI's API. */
-const char *parts_word(const struct choice *c);
+/* Why a choice has ended: a finish_reason of OpenAI's API, or "cancelled". */
+const char *parts_finish(const struct choice *c);
 
-/* finish_reason, which is this word (NULL: it has not ended), and the stop string, if one ended it. */
-void parts_reason(struct json_writer *to, const struct choice *c, const char *word);
+/* finish_reason, which is parts_finish() or, before the choice has ended, NULL; and the stop string that ended it. */
+void parts_reason(struct json_writer *to, const struct choice *c, const char *finish);
 
-/* Log-probabilities of the ids from number `first` to `end`, and with echo of those of the prompt. */
+/* Log-probabilities of the ids [first, end), and with echo of those of the prompt. */
 void parts_logprobs(struct json_writer *to, const struct choice *c, size_t first, size_t end, int echo);
 
-/* Appends the text of the prompt, which with echo is before that of the choice. */
+/* Appends the text of the prompt, which with "echo" precedes that of the choice. */
 void parts_echo(const struct choice *c, struct bytes *to);
 
 #endif

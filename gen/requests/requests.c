@@ -60,7 +60,7 @@ static int send(struct requests *r, struct job *j, struct why *w)
 	return failed ? why(w, "out of memory for answers that wait") : 0;
 }
 
-/* The job after this one with the same segment can start. */
+/* Lets the next job with the same segment start. */
 static void let_follow(struct requests *r, const struct job *j)
 {
 	struct job *next = j->next;
@@ -254,7 +254,7 @@ static int has_choices_left(const struct job *j)
 	return !j->done && !j->failed && !(j->choice && j->n_started == j->n_choices);
 }
 
-/* Whether a free place is this job's before the other's, which may be NULL: fewer of its choices are running, or it has
+/* Whether a job gets a free place before another (NULL: none): fewer of its choices are running or, of as many, it has
  * waited longer. */
 static int comes_before(const struct job *j, const struct job *other)
 {
@@ -273,7 +273,7 @@ static struct job *next_job(const struct requests *r)
 			continue;
 		if (comes_before(j, found))
 			found = j;
-		/* those after it came later, and so have waited shorter */
+		/* later jobs have not waited longer than one that has not started */
 		if (!j->n_started)
 			break;
 	}
