@@ -1,4 +1,4 @@
-/* Text is printed as it comes, except white space that may be the last. */
+/* Text is printed as it comes; white space waits until something follows it. */
 #include "alone.h"
 
 #include <string.h>

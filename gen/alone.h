@@ -1,6 +1,6 @@
 /* alone: prints a model's answer alone, for ask: the answer proper on standard output, its reasoning on standard error
- * or nowhere, calls of tools as their name and arguments on a line. White space before and after the answer goes; it
- * ends with a new line. */
+ * or nowhere, calls of tools on lines of their own, the name and the arguments. White space before and after the
+ * answer is dropped, and a new line ends it. */
 #ifndef ALONE_H
 #define ALONE_H
 
@@ -9,12 +9,12 @@
 #include "lib/base/why.h"
 #include "parser.h"
 
-/* thoughts: whether reasoning is shown, dim on a terminal. calls: the descriptor that calls go to, or -1. lines: each
- * answer is one line, as detok --lines prints texts. */
+/* thoughts: whether reasoning is shown, dim on a terminal. calls: the descriptor to which calls go, or -1. lines: each
+ * answer is one line, with new lines spelled as detok --lines does. */
 void alone_open(int thoughts, int calls, int lines);
 void alone_close(void);
 
-/* Begins an answer, which is read by p. */
+/* Begins an answer; p knows how the model writes it. */
 void alone_begin(const struct parser *p);
 
 /* Prints more of the answer. */
@@ -23,7 +23,7 @@ void alone_text(const char *s, size_t n);
 /* Ends the answer. */
 void alone_end(void);
 
-/* -1 with the reason if some of it could not be written. */
+/* 0, or -1 with a reason if some of the answers could not be written. */
 int alone_written(struct why *w);
 
 #endif

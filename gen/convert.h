@@ -25,8 +25,8 @@ int convert_ids(struct request *q, int state, const int32_t *ids, size_t n, stru
 /* Appends text[n] with U+FFFD in place of what is not UTF-8. */
 int convert_bytes(const char *text, size_t n, struct bytes *out, struct why *w);
 
-/* Appends the ids in a named segment, by the command kv and its last argument, the name (NULL: it has that). There are
- * none if the segment does not exist or cannot be read: fwd then makes it, or reports the error. */
+/* Appends the ids in a named segment, which the command `kv` prints; name is its last argument (NULL: it has one).
+ * There are none if the segment does not exist or cannot be read: fwd then makes it, or reports the error. */
 void convert_kept(struct stage *kv, const char *name, struct ids *out);
 
 #endif

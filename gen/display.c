@@ -43,7 +43,7 @@ static void show_more(struct loop *l)
 }
 
 /* Calls that are run are not part of the answer; the question whether to run one shows it. */
-void display_open_reply(const struct request *q)
+void display_open_alone(const struct request *q)
 {
 	int terminal = isatty(STDERR_FILENO), thoughts = q->think > 0 || (!q->think && terminal);
 	int shown = q->yes && (thoughts || terminal);
@@ -59,7 +59,7 @@ int display_start(struct conversation *v, struct why *w)
 	static char path[STAGE_PATH];
 
 	if (v->q->answer)
-		display_open_reply(v->q);
+		display_open_alone(v->q);
 	if (stage_pipe(text, w) || stage_pipe(ends, w))
 		return -1;
 	failed = stage_inherit(ends[1], w) || stage_arg_path(detok, "--end", ends[1], path, w)

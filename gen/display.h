@@ -1,5 +1,5 @@
 /* display: answers that gen itself prints, as detok writes them: on the terminal of a conversation (show.h), or for ask
- * (reply.h). */
+ * (alone.h). */
 #ifndef DISPLAY_H
 #define DISPLAY_H
 
@@ -8,8 +8,8 @@
 /* Starts the stages so that detok's output goes through this program. 0, or -1 with a reason. */
 int display_start(struct conversation *v, struct why *w);
 
-/* Decides where ask prints its answer and the reasoning. */
-void display_open_reply(const struct request *q);
+/* Opens alone.h for ask: decides where the answer, its reasoning and its calls are printed. */
+void display_open_alone(const struct request *q);
 
 /* Shows everything that detok prints, until it reports the end of the answer. 0, or -1 with a reason. */
 int display_finish(struct conversation *v, struct why *w);

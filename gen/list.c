@@ -1,14 +1,14 @@
-/* A line holds a text with its new lines as \n, which is read as one answer. */
+/* In a line of detok --lines, a new line of the text is \n, so each line is one answer. */
 #include "list.h"
 
 #include <unistd.h>
 
 #include "lib/base/lines.h"
 #include "lib/base/quote.h"
+#include "alone.h"
 #include "convert.h"
 #include "display.h"
 #include "parser.h"
-#include "alone.h"
 
 static struct {
 	struct parser parser;
@@ -53,7 +53,7 @@ int list_start(struct request *q, struct loop *l, struct why *w)
 	list.parser.q = q;
 	parser_learn(&list.parser, &question);
 	messages_close(&question);
-	display_open_reply(q);
+	display_open_alone(q);
 	if (failed || stage_pipe(text, w))
 		return -1;
 	lines_open_fd(&list.lines, text[0], "detok");

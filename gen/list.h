@@ -1,4 +1,5 @@
-/* list: the answers of ask -N: the lines of detok --lines become the answers alone (reply.h), each on a line. */
+/* list: the answers of ask -N. It reads the lines of detok --lines, each the whole text of an answer, and prints the
+ * answer alone (alone.h), also on a line. */
 #ifndef LIST_H
 #define LIST_H
 
@@ -6,11 +7,11 @@
 #include "loop.h"
 #include "request.h"
 
-/* Before the pipeline starts: lets the loop show the lines as they come. Returns the descriptor for detok's output, or
- * -1 with a reason. */
+/* Call this before the pipeline starts: the loop then shows the lines as they come. Returns the descriptor for detok's
+ * output, or -1 with a reason. */
 int list_start(struct request *q, struct loop *l, struct why *w);
 
-/* Once the loop is over: shows what is left. Returns 0, or -1 with a reason. */
+/* Call this when the loop is over: shows what is left. Returns 0, or -1 with a reason. */
 int list_finish(struct loop *l, struct why *w);
 
 #endif

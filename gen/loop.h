@@ -122,8 +122,8 @@ struct loop_start {
 	int score;              /* and those of the prompt, before the first id */
 	int named;              /* its options name a segment that it continues, */
 	size_t kept;            /* which has so many of its ids, */
-	int replaces;           /* and after them others, which are replaced; */
-	int appends;            /* the ids after them are appended to a text that ended there */
+	int replaces;           /* and others after them, which are replaced; */
+	int appends;            /* its text ended there, and the other ids are appended */
 	void *owner;
 };
 

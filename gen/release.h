@@ -6,8 +6,8 @@
 
 #include "live.h"
 
-/* The generation of s has ended for this reason; text[n]: that of a refusal. After an error, too, the segment has what
- * it had before, if fwd still has the sequence. Returns -1 with a reason on failure. */
+/* The generation of s has ended for this reason; text[n]: that of a refusal. After a refusal or an error the segment is
+ * cut back to what it had before, if fwd still has the sequence. Returns -1 with a reason on failure. */
 int release_begin(struct loop *l, struct live *s, uint32_t reason, const char *text, size_t n, struct why *w);
 
 /* The prompt of s, which has been cancelled, is evaluated, or fwd has ended s. */
