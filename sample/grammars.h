@@ -1,5 +1,5 @@
-/* grammars: those of sequences, each started once and kept for later sequences with the same text: a client asks with
- * the same tools again and again, and starting a grammar takes milliseconds. Its masks stay, too. */
+/* grammars: the grammars of sequences. Each is started once and kept, with its masks, for later sequences with the same
+ * text, because a client sends the same tools again and again, and starting a grammar takes milliseconds. */
 #ifndef GRAMMARS_H
 #define GRAMMARS_H
 
@@ -15,14 +15,14 @@ struct grammars {               /* starts as zeros */
 
 struct started {                /* a grammar; each generation has a copy of the constraint */
 	struct constraint *constraint;
-	struct grammar_source source;   /* private: with what it waits for, but without its text */
+	struct grammar_source source;   /* private: has what it waits for, but not its text */
 };
 
-/* Starts a constraint of the caller's for the stream, with the stop ids, stop[n]. */
+/* Starts a constraint that the caller owns, with the stop ids stop[n]. 0, or -1 with a reason. */
 int grammars_start(struct grammars *g, struct constraint *c, const int32_t *stop, size_t n, struct why *w);
 
-/* The grammar of a text, started with these stop ids. NULL with a reason. grammars_release() when it is not used any
- * more; NULL is allowed. */
+/* The grammar of a source, started with the stop ids stop[n]. NULL with a reason. The caller releases it after use;
+ * grammars_release() allows NULL. */
 struct started *grammars_find(struct grammars *g, const struct grammar_source *source, const int32_t *stop, size_t n,
 	struct why *w);
 void grammars_release(struct grammars *g, struct started *s);

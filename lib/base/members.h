@@ -6,16 +6,17 @@
 
 #include "json.h"
 
-/* Whether v has a member `type`, or another, that is this text. */
-int member_is(const struct json *v, const char *type);
+/* Whether the member `key` of v is this text. member_is(): whether its member "type" is. */
 int member_is_text(const struct json *v, const char *key, const char *s);
+int member_is(const struct json *v, const char *type);
 
-/* Whether v has a member that is true; an integer that is a member, or 0; the first item of a list, or NULL. */
 int member_is_true(const struct json *v, const char *key);
-int64_t member_count(const struct json *v, const char *key);
+int64_t member_count(const struct json *v, const char *key);     /* 0 if it is missing or not an integer */
+
+/* The first item of a list; NULL if that is empty, or NULL, or not a list. */
 const struct json *member_first(const struct json *list);
 
-/* A writer to b, whose limit is set, without blanks between the parts. */
+/* A writer to b, whose limit is set, that puts no blanks after commas and colons. */
 struct json_writer members_to(struct bytes *b);
 
 void member_text(struct json_writer *to, const char *key, const char *s);       /* NULL: null */
@@ -28,13 +29,13 @@ void member_flag(struct json_writer *to, const char *key, int is_true);
 void member_null(struct json_writer *to, const char *key);
 void member_raw(struct json_writer *to, const char *key, const char *json);     /* text that is JSON already */
 void member_value(struct json_writer *to, const char *key, const struct json *v);       /* NULL: null */
-void member_open(struct json_writer *to, const char *key, char bracket);
+void member_open(struct json_writer *to, const char *key, char bracket);        /* until json_close() */
 void member_copy(struct json_writer *to, const struct json *member);    /* under its own name */
 
-/* Copies the members of v whose names are in the list, which ends with NULL; those that are null are left out. */
+/* Copies the members of v with these names, a list that ends with NULL; those that are missing or null are left out. */
 void members_copy(struct json_writer *to, const struct json *v, const char *const *names);
 
-/* The bytes of a buffer as JSON text that is complete. */
+/* Appends a buffer that holds a complete JSON value. */
 void members_raw(struct json_writer *to, const struct bytes *json);
 
 #endif

@@ -1,4 +1,4 @@
-/* There are few values, so they are a list. */
+/* There are few values, so a list that is searched from the front is fast enough. */
 #include "memo.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@ struct memo_item {
 	char key[];
 };
 
-/* Moves the item at this place of the list to its front. */
-static struct memo_item *use(struct memo *m, struct memo_item **at)
+/* Moves an item, to which *at points, to the front of the list. */
+static struct memo_item *move_to_front(struct memo *m, struct memo_item **at)
 {
 	struct memo_item *i = *at;
 
@@ -32,7 +32,7 @@ void *memo_find(struct memo *m, const void *key, size_t n)
 
 	for (struct memo_item **at = &m->first; *at; at = &(*at)->next)
 		if ((*at)->hash == hash && (*at)->n == n && !memcmp((*at)->key, key, n)) {
-			use(m, at)->users++;
+			move_to_front(m, at)->users++;
 			return m->first->value;
 		}
 	return NULL;
@@ -49,7 +49,7 @@ static void drop(struct memo *m, struct memo_item **at)
 	free(i);
 }
 
-/* Drops what was not used for the longest time, until the rest is within the limits. */
+/* Drops the least recently used values that are not in use, until the rest is within the limits. */
 static void shrink(struct memo *m)
 {
 	struct memo_item **last;

@@ -1,5 +1,5 @@
-/* memo: values that take time to make, found again by a key: what they were made of. Those that were used last stay,
- * as many as the limits allow; a value that is in use stays in any case.
+/* memo: a cache of values that take time to make; the key of each is what it was made of. Beyond the limits, those that
+ * have not been used for the longest time are closed; values that are in use stay in any case.
  *
  *	struct memo m = { .items = 16, .bytes = 1 << 20, .close = my_close };
  *
@@ -17,23 +17,23 @@
 #include <stddef.h>
 
 struct memo {
-	size_t items, bytes;            /* limits: of values, and of their keys and sizes together */
+	size_t items, bytes;            /* limits: number of values; bytes of keys and values */
 	void (*close)(void *value);
-	struct memo_item *first;        /* private: the one that was used last, and so on; starts as NULL */
+	struct memo_item *first;        /* private: most recently used first; starts as NULL */
 	size_t n, used;
 };
 
 /* The value with this key, which is then in use; or NULL. */
 void *memo_find(struct memo *m, const void *key, size_t n);
 
-/* Adds a value of about `size` bytes, which is in use; no value has the key, which is copied. -1: out of memory, and
- * nothing has changed. */
+/* Adds a value of about `size` bytes, which is then in use. No other value may have the key, which is copied. -1: out
+ * of memory, and nothing has changed. */
 int memo_put(struct memo *m, const void *key, size_t n, void *value, size_t size);
 
-/* The value has a user less. */
+/* Ends one use of the value, which may be closed now or later. */
 void memo_release(struct memo *m, void *value);
 
-/* Closes all values, which are no longer in use. */
+/* Closes all values, none of which may be in use. */
 void memo_clear(struct memo *m);
 
 #endif

@@ -56,8 +56,8 @@ int chat_continue(struct chat *c, struct why *w);
 int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
 	struct why *w);
 
-/* The same with a template that was parsed before. chat_explain(), after a failure of that or of jinja_parse(): says it
- * in *w if the template is in another language; returns -1. */
+/* The same with a parsed template. After a failure of it, or of jinja_parse(), chat_explain() changes the reason if the
+ * template is in another language; it returns -1. */
 int chat_render_parsed(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct bytes *out,
 	struct why *w);
 int chat_explain(const char *template, size_t n, struct why *w);
