@@ -12,8 +12,8 @@
 
 enum { PART = 256 };
 
-/* The same status; after a failure to write to --end, the reason names its file. */
-static int told(const struct single *s, int status, struct why *w)
+/* Passes on the status of a write to --end; the reason of a failure gets the name of the file. */
+static int named(const struct single *s, int status, struct why *w)
 {
 	return status ? why_in(w, s->end) : 0;
 }
@@ -27,7 +27,7 @@ static int stop_here(struct single *s, uint32_t pos, struct why *w)
 	s->stopped = 1;
 	if (out_flush(w))
 		return -1;
-	return s->end_fd < 0 ? 0 : told(s, frame_write_stop(s->end_fd, text, n, pos, s->seq, w), w);
+	return s->end_fd < 0 ? 0 : named(s, frame_write_stop(s->end_fd, text, n, pos, s->seq, w), w);
 }
 
 /* For --pieces. */
@@ -130,7 +130,7 @@ static int take_end(struct single *s, struct frame_in *in, const struct frame *f
 
 	if (end_text(s, w) || (s->own && f->seq && stops_change(&s->printer, s->line, s->c, "", 0, w))
 	    || frame_read(in, f, text, f->rows, w)
-	    || (!stopped && s->end_fd >= 0 && told(s, frame_write(s->end_fd, f, text, w), w)))
+	    || (!stopped && s->end_fd >= 0 && named(s, frame_write(s->end_fd, f, text, w), w)))
 		return -1;
 	if (!stopped && f->flags == FRAME_END_REFUSED)
 		refuse(s, f->seq, text, f->rows);

@@ -20,12 +20,12 @@ struct text {
 	struct sequence sequence;
 	struct printer printer;
 	struct bytes bytes;
-	uint64_t count;         /* ids drawn by a sampler; with json, */
-	struct ids ids;         /* these, */
+	uint64_t count;         /* ids drawn by a sampler */
+	struct ids ids;         /* with json: these ids, */
 	float *logprob;         /* and their log-probabilities, [logprob_room]; NAN: not known */
 	size_t logprob_room;
-	int scored;             /* some are */
-	uint32_t first;         /* position of the first; or FRAME_APPEND */
+	int scored;             /* some log-probabilities are known */
+	uint32_t first;         /* position of the first id, or FRAME_APPEND */
 	int own;                /* its stop strings are those of its own options */
 	int over;               /* it has ended; its line waits for those before it */
 	uint32_t reason;        /* enum frame_reason, or 0 */
@@ -83,14 +83,16 @@ static int add_drawn(struct text *x, int32_t id, uint32_t pos, struct why *w)
 	return ids_append(&x->ids, &id, 1, w);
 }
 
-/* A sampler's log-probabilities of an id, which is the first of the row. */
+/* A row of log-probabilities begins with the id that was drawn. */
 static int take_logprob(struct text *x, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	size_t i = f->pos == FRAME_APPEND || x->first == FRAME_APPEND ? x->ids.n - 1 : (size_t)f->pos - x->first;
 	float drawn[2];
 
-	if (f->cols != 2 || !f->rows || frame_read(in, f, drawn, 2, w))
-		return f->cols != 2 || !f->rows ? 0 : -1;
+	if (f->cols != 2 || !f->rows)
+		return 0;
+	if (frame_read(in, f, drawn, 2, w))
+		return -1;
 	if (i < x->ids.n) {
 		x->logprob[i] = drawn[1];
 		x->scored = 1;
@@ -103,10 +105,7 @@ static void print_drawn(struct json_writer *j, const struct text *x)
 	const char *s;
 	size_t n;
 
-	member_open(j, "ids", '[');
-	for (size_t i = 0; i < x->ids.n; i++)
-		json_int(j, x->ids.id[i]);
-	json_close(j, ']');
+	member_ints(j, "ids", x->ids.id, x->ids.n);
 	member_open(j, "tokens", '[');
 	for (size_t i = 0; i < x->ids.n; i++) {
 		s = vocab_piece(x->printer.vocab, x->ids.id[i], 1, &n);
@@ -161,9 +160,8 @@ static void print_json(const struct text *x)
 		member_bytes(&j, "stop", x->by, x->n_by);
 	else
 		member_null(&j, "stop");
-	if (x->by && x->reason == FRAME_END_REFUSED) {
+	if (x->by && x->reason == FRAME_END_REFUSED)
 		member_bytes(&j, "error", x->by, x->n_by);
-	}
 	print_drawn(&j, x);
 	json_close(&j, '}');
 	out_char('\n');
