@@ -1,4 +1,4 @@
-/* child: embed as a child process: from a file of JSON lines, which are written first, to one line for each. */
+/* child: embed as a child process. Its whole input, lines of JSON, is written first; then it prints a line for each. */
 #ifndef CHILD_H
 #define CHILD_H
 
@@ -18,18 +18,18 @@ struct child {
 	struct bytes input;
 	struct lines output;
 	struct arena arena;             /* of the last line */
-	int early;                      /* the output has ended before a line that was asked for */
+	int early;                      /* the output ended before a line that was asked for */
 };
 
 /* Adds a line of input: an object with these members, strings: key[i] is value[i][length[i]]. */
-int child_add(struct child *e, size_t n, const char *const key[], const char *const value[],
+int child_add(struct child *c, size_t n, const char *const key[], const char *const value[],
 	const size_t length[], struct why *w);
 
 /* Starts it with what was added. Then child_next() returns the next line that it prints, which is valid until the
  * following call; NULL with a reason. child_end(), in any case, waits for the end of the process and frees
  * everything but the command; if a line was missing, the reason becomes that of the process. */
-int child_start(struct child *e, struct why *w);
-const struct json *child_next(struct child *e, struct why *w);
-void child_end(struct child *e, struct why *w);
+int child_start(struct child *c, struct why *w);
+const struct json *child_next(struct child *c, struct why *w);
+void child_end(struct child *c, struct why *w);
 
 #endif

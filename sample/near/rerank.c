@@ -4,7 +4,7 @@
 enum { LABEL_ARENA = 1 << 30 };
 
 /* Adds the pair of a query and the text of a row. */
-static int add_pair(struct child *e, const struct query *query, size_t row, const struct labels *labels,
+static int add_pair(struct child *c, const struct query *query, size_t row, const struct labels *labels,
 	struct why *w)
 {
 	static const char *const keys[] = { "query", "document" };
@@ -15,29 +15,29 @@ static int add_pair(struct child *e, const struct query *query, size_t row, cons
 	if (!failed && !label.text)
 		failed = why(w, "--rerank: vector %zu has no text", row);
 	if (!failed)
-		failed = child_add(e, 2, keys, (const char *[]){ query->text, label.text },
+		failed = child_add(c, 2, keys, (const char *[]){ query->text, label.text },
 			(size_t[]){ query->n, label.n }, w);
 	arena_free(&arena);
 	return failed;
 }
 
-static int add_pairs(struct child *e, const struct query *query, const struct nearest *found, size_t n,
+static int add_pairs(struct child *c, const struct query *query, const struct nearest *found, size_t n,
 	const struct labels *labels, struct why *w)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!query[i].text)
 			return why(w, "--rerank: a query has no \"text\"");
 		for (size_t h = 0; h < found[i].n; h++)
-			if (add_pair(e, &query[i], found[i].hit[h].row, labels, w))
+			if (add_pair(c, &query[i], found[i].hit[h].row, labels, w))
 				return -1;
 	}
 	return 0;
 }
 
 /* Of several labels, the first counts. */
-static int read_score(struct child *e, struct hit *hit, struct why *w)
+static int read_score(struct child *c, struct hit *hit, struct why *w)
 {
-	const struct json *line = child_next(e, w), *score, *scores;
+	const struct json *line = child_next(c, w), *score, *scores;
 	const char *error;
 
 	if (!line)
@@ -46,20 +46,20 @@ static int read_score(struct child *e, struct hit *hit, struct why *w)
 		return why(w, "--rerank: vector %zu: %s", hit->row, error);
 	scores = json_get(line, "scores");
 	if (!(score = scores ? scores->child : json_get(line, "score")))
-		return why(w, "--rerank: %s prints no score", e->stage.name);
+		return why(w, "--rerank: %s prints no score", c->stage.name);
 	hit->score = score->d;
 	return 0;
 }
 
 /* The best `most` hits by new scores. */
-static int rank(struct child *e, struct nearest *found, size_t most, struct why *w)
+static int rank(struct child *c, struct nearest *found, size_t most, struct why *w)
 {
 	struct nearest best;
 
 	if (nearest_open(&best, most, w))
 		return -1;
 	for (size_t h = 0; h < found->n; h++) {
-		if (read_score(e, &found->hit[h], w)) {
+		if (read_score(c, &found->hit[h], w)) {
 			nearest_close(&best);
 			return -1;
 		}
@@ -71,15 +71,15 @@ static int rank(struct child *e, struct nearest *found, size_t most, struct why 
 	return 0;
 }
 
-int rerank(struct child *e, const struct query *query, struct nearest *found, size_t n, size_t most,
+int rerank(struct child *c, const struct query *query, struct nearest *found, size_t n, size_t most,
 	const struct labels *labels, struct why *w)
 {
-	int failed = add_pairs(e, query, found, n, labels, w);
+	int failed = add_pairs(c, query, found, n, labels, w);
 
-	if (!failed && e->input.n)
-		failed = child_start(e, w);
+	if (!failed && c->input.n)
+		failed = child_start(c, w);
 	for (size_t i = 0; i < n && !failed; i++)
-		failed = rank(e, &found[i], most, w);
-	child_end(e, w);
+		failed = rank(c, &found[i], most, w);
+	child_end(c, w);
 	return failed;
 }

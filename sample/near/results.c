@@ -42,9 +42,8 @@ static void put_hit(struct json_writer *j, const struct hit *hit, const struct l
 	for (const struct json *m = label->members ? label->members->child : NULL; m; m = m->next)
 		if (strcmp(m->key, "index") && strcmp(m->key, "score"))
 			member_copy(j, m);
-	if (!label->members && label->text) {
+	if (!label->members && label->text)
 		member_bytes(j, "text", label->text, label->n);
-	}
 	json_close(j, '}');
 }
 
@@ -65,9 +64,8 @@ int results_print(struct results *r, const struct query *q, const struct nearest
 
 	if (r->as_json) {
 		json_open(&j, '{');
-		if (q->text) {
+		if (q->text)
 			member_bytes(&j, "query", q->text, q->n);
-		}
 		member_open(&j, "results", '[');
 	} else if (r->printed) {
 		out_char('\n');
