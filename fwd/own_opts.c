@@ -1,4 +1,4 @@
-/* Words that are no options of fwd are those of other stages. */
+/* An `opts` frame has words for every stage, so those that fwd does not know are ignored. */
 #include "own_opts.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "adapt.h"
 #include "fwd_opts.h"
 
-/* Whether the word is an option that fwd shares with gen: of the whole run. */
+/* Whether the word is an option that fwd shares with gen. Those are set once, for all sequences. */
 static int is_of_run(const char *word)
 {
 	size_t n = strcspn(word, "=");

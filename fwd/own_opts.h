@@ -6,7 +6,7 @@
 #include "fwd/state/lora_use.h"
 
 struct own_opts {
-	struct lora_use lora[LORA_MAX]; /* the adapters: those of fwd's options, with the scales of --lora=NAME=SCALE */
+	struct lora_use lora[LORA_MAX]; /* fwd's adapters, with the scales that --lora=NAME=SCALE gives */
 	const char *kv;                 /* --kv: the segment that the sequence continues; borrowed; NULL: none */
 };
 

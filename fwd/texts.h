@@ -38,7 +38,7 @@ struct text {
 	size_t changed;                 /* the first position whose row is to be evaluated again with other adapters;
 					 * SIZE_MAX: none */
 	int asked;                      /* there has been such a frame */
-	int kept;                       /* the state is a segment of its own: its first ids must begin with that's */
+	int kept;                       /* the state is a segment of its own, with whose ids the first ids must begin */
 	int echoes;                     /* the frame, of one id, is to be written with the answer */
 	int header_written;             /* the header of the answer is written */
 	size_t bound;                   /* with --chain: position where the next chain must stop; 0: none */
