@@ -6,16 +6,16 @@
  * Sums. Element k of a sum goes to accumulator k mod 16, by fma where it is a sum of products. One tree closes the sum:
  * v[i] += v[i + 8] for i < 8, then 4, 2, 1.
  *
- * Float weights (F32, F16, BF16) are widened to float exactly; activations stay float; the sum is over the elements.
+ * Float weights with float activations: weights (F32, F16, BF16) are widened exactly; the sum is over the elements.
  *
- * So are quantised weights where the activations are floats, as those of embedders are: a weight is code · scale, plus
- * the minimum, rounded twice; then the sum is over the elements.
+ * Quantised weights are widened, too, where activations stay floats, as in embedders: code · scale is rounded, then its
+ * sum with the minimum; the sum is over the elements.
  *
- * BF16 weights with BF16 activations. Activations are rounded to BF16, to the nearest, ties to even; those below 2^-49
- * then, and weights below 2^-63, count as zero. So every product is a multiple of 2^-126, no sum is subnormal, and
- * instructions that flush subnormal numbers to zero give the same bits as those that do not. Of each 512 elements, lane
- * i takes elements 32·j + 2·i + 1 and 32·j + 2·i, in this order, by fma into one chain from zero for j = 0 to 7, and
- * into another for j = 8 to 15:
+ * BF16 weights with BF16 activations. Activations are rounded to BF16, to the nearest, ties to even. Rounded ones
+ * below 2^-49, and weights below 2^-63, count as zero. So every product is a multiple of 2^-126, no sum is subnormal,
+ * and instructions that flush subnormal numbers to zero give the same bits as those that do not. Of each 512 elements,
+ * lane i takes elements 32·j + 2·i + 1 and 32·j + 2·i, in this order, by fma into one chain from zero for j = 0 to 7,
+ * and into another for j = 8 to 15:
  *
  *	acc[i] = acc[i] + (chain[0] + chain[1])
  *
@@ -211,7 +211,7 @@ struct kernels {
 
 	/* wide: the input of q, k and v: Q16 in place of Q8 */
 	enum acts_kind (*acts_kind)(const struct format *format, int wide);
-	int (*takes)(enum acts_kind kind);      /* whether this CPU can multiply them, if slower than others */
+	int (*takes)(enum acts_kind kind);      /* whether this CPU can multiply them, even if slowly */
 	size_t (*product_scratch)(size_t k);
 	void (*product)(const struct product_job *job);
 
@@ -267,11 +267,11 @@ struct kernels {
 	 *     l = fma(l, a, l_b·c);  o[d] = fma(o[d], a, o_b[d]·c);  m = m'
 	 * then, where there is a sink: m' = max(m, sink);  a = exp(m − m');  l = fma(l, a, exp(sink − m'));  o = o·a
 	 * and out = o / l.
-	 * Of K and V in codes, the sums over d and over j are of integers (isum, exact). q is rotated as K is, and
+	 * With K and V in codes, the sums over d and over j are of integers (isum, exact). q is rotated as K is, and
 	 * quantised as activations (Q8) in groups of 32 elements, the last one filled up with zeros; the scale of a
 	 * group is rounded to dx · scale:
 	 *     s[j] = fma(dx, k_scale[j] · (float)isum, s[j]) for each group in turn, from 0; NaN if infinite
-	 * Of each run of ATTEND_RUN positions, and each group of V's elements, with top = 255 (q8_0) or 127 (q4_0):
+	 * For each run of ATTEND_RUN positions, and each group of V's elements, with top = 255 (q8_0) or 127 (q4_0):
 	 *     w[j] = p[j] · v_scale[j], or 0 where p[j] is 0 or NaN;  max = max |w|
 	 *     code[j] = w[j] · (top · (1 / max)) rounded to nearest, ties to even; 0 where w[j] is infinite
 	 *     o_b[d] = fma(max · (1 / top), (float)isum, o_b[d]) for each run in turn, from 0

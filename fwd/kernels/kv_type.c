@@ -1,4 +1,4 @@
-/* The sizes of each type, and the rule for q8_0's scales. */
+/* Where each type has its elements, and the rules for scales. */
 #include "kv_type.h"
 
 #include <string.h>
@@ -184,7 +184,7 @@ uint16_t kv_scale(float most)
 	return f32_to_f16(most / 127);
 }
 
-/* With -1/8, m is exact. Of normally distributed elements, the best of these has 0.9 of its squared error. */
+/* With -1/8, m is exact. The best of these has 0.9 of the squared error of -1/8 (normally distributed elements). */
 const float kv_steps[KV_STEPS] = {
 	-1.0f / 8, -0.97f / 8, -0.94f / 8, -0.91f / 8, -0.88f / 8, -1.03f / 8, -1.06f / 8, -1.09f / 8
 };

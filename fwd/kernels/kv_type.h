@@ -5,7 +5,7 @@
  * f16 and f32 are plain arrays:
  * 	K       in tiles of 16 positions, [8][dim_k][16], so that 16 scores are in the lanes of a vector
  * 	V       by rows, [128][dim_v]
- * In codes, K and V are rotated before they are rounded (kv_rotated()), which spreads large elements over all.
+ * For codes, K and V are rotated (kv_rotated()) before they are rounded, which spreads large elements over all.
  * q8_0 has one-byte codes, and half-precision scales for each position and group of 32 elements along the head's
  * dimension (fewer for the last if the dimension is not a multiple): value = scale · code, exactly. Four codes that are
  * multiplied and added together, of neighbouring elements of K or positions of V, lie in one lane of a vector:
@@ -78,16 +78,16 @@ void kv_copy(enum kv_type type, size_t dim_k, size_t dim_v, const struct kv_bloc
 size_t kv_k_index(enum kv_type type, size_t dim_k, size_t pos, size_t d);
 size_t kv_v_index(enum kv_type type, size_t dim_v, size_t pos, size_t d);
 
-/* kv_scales(): number of scales of a position. The other: where scale i of a position is. */
+/* The number of scales of a position, and where scale i of a position is. */
 size_t kv_scales(size_t dim);
 size_t kv_scale_index(size_t dim, size_t pos, size_t i);
 
 /* Of codes: how many adjacent elements are rotated together, by the Hadamard matrix of this size (its elements are
  * (-1)^bits(i & j)) divided by the root of the size: the largest power of two that divides dim.
- * A value that is a part of K has its rotation. */
+ * Where V is a part of K, it has the rotation of K. */
 size_t kv_rotated(size_t dim);
 
-/* Code i of codes in four bits: from 0 to 15. */
+/* Code i, from 0 to 15, of codes in four bits. */
 static inline int kv_code_4(const void *codes, size_t i)
 {
 	return ((const uint8_t *)codes)[i / 2] >> i % 2 * 4 & 15;
@@ -97,7 +97,7 @@ static inline int kv_code_4(const void *codes, size_t i)
  * rounded to half precision. If that is infinite, codes are 0, and all values NaN. */
 uint16_t kv_scale(float most);
 
-/* The scale of q4_0: m · kv_steps[i], for some i, rounded to half precision, where m is the element of the largest
+/* The scale of q4_0: the best m · kv_steps[i], rounded to half precision, where m is the element of the largest
  * magnitude (of two with both signs, the positive one). It is 0 where |m| is below KV_LEAST, and infinite, so that all
  * values are NaN, where it is not below KV_MOST; then all codes are 0. */
 enum { KV_STEPS = 8 };

@@ -13,7 +13,7 @@
 #include "attend_tile.h"
 #include "pack.h"
 
-enum { FOURS_BIAS = 8 };       /* what is added to codes of four bits */
+enum { FOURS_BIAS = 8 };       /* what is added to values to get codes of four bits */
 
 /* Of 64 bytes, the codes in the low and in the high bits. */
 INLINE attend_codes codes_low(b64 v) { return va_small(vb_low(v)); }
@@ -73,8 +73,8 @@ struct code_tiles {             /* neighbouring tiles of K */
 	ptrdiff_t ahead;        /* from a tile to the same one of the next block */
 };
 
-/* s[c][lane] = the scores of a panel whose first column is c0, for the positions of `tiles` tiles. prefetches: those of
- * the next block, too. */
+/* s[c][lane] = the scores of a panel whose first column is c0, for the positions of `tiles` tiles. prefetches: the
+ * same tiles of the next block. */
 INLINE void code_scores(const struct attend_tile *t, enum kv_type type, size_t width, size_t tiles, int prefetches,
 	size_t c0, struct code_tiles k, float *s)
 {
@@ -130,7 +130,7 @@ INLINE void code_scores(const struct attend_tile *t, enum kv_type type, size_t w
 		vf_store(s + i / tiles * ATTEND_BLOCK + i % tiles * KV_TILE, all[i]);
 }
 
-/* Of the first n positions of a block. */
+/* The same for the first n positions of a block. */
 INLINE void code_block_scores(const struct attend_tile *t, enum kv_type type, size_t width, int prefetches, size_t c0,
 	size_t n)
 {
@@ -176,7 +176,7 @@ INLINE void code_weigh(struct code_weights *w, enum kv_type type, size_t c, cons
 
 		v[i] = i * LANES < n ? vf_mul(vf_load(p + i * LANES), vf_load(scale + i * LANES)) : zero;
 		size = is_signed ? vf_max(v[i], vf_sub(zero, v[i])) : v[i];
-		most = vf_max(size, most);      /* not NaN, which is that of an unseen position */
+		most = vf_max(size, most);      /* ignores NaN, which unseen positions may have */
 		if (is_signed)
 			v[i] = vf_select_less(size, vf_set1(INFINITY), v[i], zero);
 	}
@@ -185,7 +185,7 @@ INLINE void code_weigh(struct code_weights *w, enum kv_type type, size_t c, cons
 	w->step[c] = max < ACTS_LEAST ? 0 : max * (1 / top);
 	UNROLL
 	for (size_t i = 0; i < ATTEND_RUN / LANES; i++) {
-		i32x16 code = vf_as_int(vf_fma(v[i], vf_set1(top * unit), magic));      /* the low byte is 0 of NaN */
+		i32x16 code = vf_as_int(vf_fma(v[i], vf_set1(top * unit), magic));      /* the low byte of NaN is 0 */
 
 		va_weights(w->p[c] + i * CODES_RUN_INTS / (ATTEND_RUN / LANES), code, is_signed);
 		if (bias)
@@ -196,7 +196,7 @@ INLINE void code_weigh(struct code_weights *w, enum kv_type type, size_t c, cons
 
 struct code_values {            /* vectors of elements of V */
 	const char *v;
-	int high;               /* of codes of four bits: a vector alone is that in the high bits */
+	int high;               /* of codes of four bits: a single vector is that of the high bits */
 	size_t apart;           /* bytes from one four of positions to the next */
 	ptrdiff_t ahead;        /* to those of the next block, to be prefetched; 0: none */
 };
@@ -237,7 +237,7 @@ INLINE void code_run(const struct code_weights *w, enum kv_type type, size_t wid
 			all[i]);
 }
 
-/* o[c] = the sums of all runs that the first n positions begin. */
+/* o[c] = the sums of the first n positions, run by run. */
 INLINE void code_vectors(const struct code_weights *w, enum kv_type type, size_t width, size_t vectors, int prefetches,
 	struct code_values v, size_t n, float *o, size_t out_dim)
 {
@@ -318,7 +318,6 @@ static void codes_transpose(const uint32_t a[4], uint32_t b[4])
 static void codes_copy_v(const struct attend_tile *t, size_t n)
 {
 	const struct attend *a = t->a;
-
 	size_t in_byte = a->type == KV_Q4_0 ? 2 : 1;
 
 	for (size_t j = 0; j < n; j += KV_FOUR)
@@ -334,7 +333,7 @@ static void codes_copy_v(const struct attend_tile *t, size_t n)
 		}
 }
 
-/* The block's result for the columns from begin to before last of the panel whose first one is c0. */
+/* Computes the block's result for columns [begin, last) of the panel whose first column is c0. */
 INLINE void codes_panel(const struct attend_tile *t, enum kv_type type, size_t width, int prefetches, size_t c0,
 	size_t begin, size_t last, size_t first, struct attend_state *part)
 {

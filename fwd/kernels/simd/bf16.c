@@ -60,7 +60,7 @@ INLINE void bf16_chain(struct bf16_few f, size_t v, size_t end, f32x16 (*sum)[FL
 	}
 }
 
-/* next: NULL */
+/* As few.h declares it; next is always NULL. */
 INLINE void few_rows(struct floats t, struct product_job j, size_t r, int rows, size_t c0, int columns, size_t far,
 	const uint8_t *next)
 {

@@ -8,8 +8,8 @@
  *	BF16_DOT        int32[16][vectors][columns]
  *	BF16_TILES      int32[16][spans][columns][16]
  *
- * In BF16_TILES a pair has an element of each of the two chains of a span, in the order in which the chains take them:
- * that of the first chain is the even one. */
+ * In BF16_TILES a pair has an element of each of the two chains of a span, in the order in which the chains take them,
+ * the one of the first chain in its lower half. */
 #ifndef BF16_H
 #define BF16_H
 
@@ -37,7 +37,7 @@ static inline size_t bf16_spans(size_t k)
 	return (bf16_vectors(k) + BF16_SPAN - 1) / BF16_SPAN;
 }
 
-/* What a pair takes in a tile or in a panel: itself, or two floats. */
+/* Words of 32 bits that a pair takes in a tile or a panel: one, or two as floats. */
 static inline size_t bf16_parts(int dot)
 {
 	return dot ? 1 : 2;

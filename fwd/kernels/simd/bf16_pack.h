@@ -17,7 +17,7 @@ INLINE f32x16 bf16_round(f32x16 x)
 	f32x16 size = vi_as_float(vi_and(vf_as_int(rounded), vi_set1(0x7fffffff)));
 
 	rounded = vf_zero_if_less(size, vf_set1(BF16_ACTS_LEAST), rounded);
-	/* the product of a NaN is one whose upper half says so */
+	/* a product with NaN is a quiet NaN, which its upper half alone shows */
 	return vf_select_less(vi_as_float(vi_and(u, vi_set1(0x7fffffff))), vf_set1(INFINITY), rounded,
 	                      vf_mul(x, vf_set1(1)));
 }
@@ -44,7 +44,7 @@ static size_t bf16_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 	return acts_few(kind, k, n) ? few : size_max(few, tiles);
 }
 
-/* Packs elements [e0, e1) of columns [c0, c1), each for itself. */
+/* Packs elements [e0, e1) of columns [c0, c1), one column after the other. */
 static void pack_bf16_columns(struct acts *a, const float *x, size_t stride, struct acts_part part)
 {
 	for (size_t c = part.c0; c < part.c1; c++, x += stride) {

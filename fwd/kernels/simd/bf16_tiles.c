@@ -9,8 +9,8 @@
 /* Two tiles of columns at a time, because loading the weights takes as long as the products. */
 enum { TILES_TWO = 2 * ACTS_COLUMNS };
 
-/* The registers: the sums of each tile of columns and half of the panel's rows; the columns; the weights of each half.
- * Their numbers are part of the instructions. */
+/* Registers 0 to 3 have the sums, for each tile of columns and each half of the panel's rows; 4 and 5 the columns; 6
+ * and 7 the weights of each half. Intrinsics take these numbers as literals. */
 enum { TILE_X = 4, TILE_W = 6, TILE_REGISTERS = 8 };
 
 /* The shapes of the registers, as ldtilecfg takes them. */

@@ -22,7 +22,7 @@ static f32x16 attend_some(const float *x, size_t n)
 	return n < LANES ? vf_load_n(x, n) : vf_load(x);
 }
 
-/* x[n], n up to LANES, as halves `apart` from each other. */
+/* Stores x[n], n up to LANES, as f16, each `apart` elements after the one before. */
 static void store_halves(const float *x, size_t n, uint16_t *to, size_t apart)
 {
 	uint16_t half[LANES];
@@ -32,8 +32,8 @@ static void store_halves(const float *x, size_t n, uint16_t *to, size_t apart)
 		to[i * apart] = half[i];
 }
 
-/* y[block] = x[block] rotated, block from 32 on; room: as much. Each stage puts sums first and differences after them,
- * and the last one leaves the order of the first. */
+/* y[block] = x[block] rotated, block from 32 on; room: as much. Each stage puts sums first and differences after them;
+ * after the last one, elements are where they were before the first. */
 static void rotate_block(const float *x, size_t block, float *room, float *y)
 {
 	const f32x16 unit = vf_set1(1 / sqrtf((float)block));
@@ -51,7 +51,7 @@ static void rotate_block(const float *x, size_t block, float *room, float *y)
 		vf_store(y + i, vf_mul(vf_load(x + i), unit));
 }
 
-/* Small blocks. */
+/* The same in place, for blocks that are shorter than two vectors. */
 static void rotate_few(float *x, size_t block)
 {
 	for (size_t apart = 1; apart < block; apart *= 2)
@@ -90,7 +90,7 @@ static struct elements elements_of(const float *x, size_t n)
 		n > LANES ? attend_some(x + LANES, n - LANES) : vf_zero() } };
 }
 
-/* Infinity minus itself is NaN, and so is NaN. */
+/* x − x is 0, or NaN where x is not finite. */
 static int elements_finite(struct elements x)
 {
 	return vf_tree(vf_add(vf_sub(x.v[0], x.v[0]), vf_sub(x.v[1], x.v[1]))) == 0;

@@ -7,7 +7,7 @@
 
 enum { FLOAT_NEAR = 2048 };     /* prefetch distance in each row, in bytes */
 
-/* A float format. */
+/* How elements of a float format are read. */
 struct floats {
 	float_reader *read;
 	size_t size;            /* bytes of an element */

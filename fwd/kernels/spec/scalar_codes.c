@@ -27,7 +27,7 @@ void scalar_rotate(float *x, size_t n, size_t block)
 	}
 }
 
-/* A code as what is multiplied. */
+/* The integer that a code stands for. */
 static int code_of(enum kv_type type, const void *codes, size_t i)
 {
 	return type == KV_Q4_0 ? kv_code_4(codes, i) - 8 : ((const int8_t *)codes)[i];
