@@ -5,7 +5,7 @@
 #include "lib/base/fmath.h"
 #include "candidates.h"
 
-enum { BLOCK = 16 };    /* what a compiler can do at once */
+enum { BLOCK = 16 };    /* loops of this length are compiled to vectors */
 
 void candidates_changed(struct candidates *c)
 {

@@ -28,7 +28,7 @@ size_t topk_sorted(const float *x, size_t n, size_t k, int32_t *at, float *scrat
 /* The first index from i on with x[index] > low, or with a NaN, which is allowed here; n if there is none. */
 size_t topk_next_above(const float *x, size_t i, size_t n, float low);
 
-/* How many of x[n] are this large at least. n < 2^32 */
+/* How many of x[n] are `least` or more. n < 2^32 */
 size_t topk_count(const float *x, size_t n, float least);
 
 /* The largest of x[n], ignoring NaNs; −infinity if there is none. */
