@@ -49,7 +49,7 @@ static int check_embeds(struct model *m, const struct plan_setup *setup, struct 
 
 _Static_assert((int)DIM_MAX <= (int)KV_DIM_MOST, "the kernels have room for a head");
 
-/* Values that are a part of keys in codes are rotated back by themselves. */
+/* Values that are a part of keys in codes must be whole rotated blocks: they are rotated back on their own. */
 static int check_rotation(const struct model *m, enum kv_type type, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer && kv_coded(type); il++) {

@@ -6,8 +6,8 @@
 
 enum { COLUMNS = 64 };          /* rows of the batch that are multiplied at once */
 enum { ITEMS_EACH = 4 };        /* for each thread */
-/* Rows of matrices in an item with several rows of the batch: what is added to a row lies together, and their
- * activations are packed once for all of them (32 in place of 256: a prompt with an adapter takes 1.07 of the time). */
+/* The most rows of an item, if the batch has several rows. What an item adds to a row of the batch is contiguous, and
+ * its activations are packed once (32 in place of 256: a prompt with an adapter takes 1.07 of the time). */
 enum { ITEM_ROWS = 8 * KERNELS_ROWS };
 enum { ALIGN = 64 };
 
