@@ -19,11 +19,11 @@ struct live {
 	int logprobs;           /* the log-probability of each id follows it */
 	void *owner;            /* for loop->calls */
 	int evaluating;         /* it is over, but fwd still evaluates its prompt */
-	int named;              /* its state is in a named segment (release.h), */
-	size_t kept;            /* which had so many of its ids; */
-	uint32_t marker;        /* it is being released; 0: not yet */
-	uint32_t end;           /* why it has ended; 0: it has not, */
-	char *text;             /* [n_text] with this reason of a refusal; or NULL */
+	int named;              /* its state is in a named segment (release.h) */
+	size_t kept;            /* how many of its ids the segment had at the start */
+	uint32_t marker;        /* number of the marker while the segment is being released; 0: it is not */
+	uint32_t end;           /* why it has ended (enum frame_reason); 0: it has not */
+	char *text;             /* [n_text] the reason of a refusal; or NULL */
 	size_t n_text;
 	uint64_t used;          /* it is in the cache; and the last time that another began with it */
 	int fed;                /* its ids were sent to fwd, so an answer will come */

@@ -16,8 +16,8 @@ struct settings {
 	struct sample_options set;
 	struct sampler *sampler;        /* each generation has a copy; NULL before the card */
 	struct constraint *constraint;  /* each generation has a copy; NULL without a grammar */
-	struct grammars *grammars;      /* of an `opts` frame: to which the grammar is returned, */
-	struct started *grammar;        /* if it is its own, or else NULL */
+	struct grammars *grammars;      /* has the grammars of `opts` frames; borrowed */
+	struct started *grammar;        /* that of this `opts` frame, to be released; or NULL */
 	struct budget *budget;          /* NULL without --think-budget */
 	uint32_t first;                 /* the sequence that draws with the seed; sequence first + k with seed + k */
 

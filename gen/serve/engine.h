@@ -40,7 +40,7 @@ int engine_start(struct engine *e, struct why *w);
 struct json_writer engine_request(struct engine *e, struct bytes *line);
 int engine_ask(struct engine *e, struct bytes *line, struct exchange *x, int stream);
 
-/* Nobody waits any more for the requests of x: they are cancelled. */
+/* Cancels the requests of x, for which nobody waits any more. */
 void engine_cancel(struct engine *e, struct exchange *x);
 
 /* Writes what is queued, as far as the pipe takes it; reads what has come. engine_read() returns 0 at the end of the
@@ -56,7 +56,7 @@ int engine_feed(struct engine *e, const char *s, size_t n, struct why *w);
  * has come (*w is empty), or if the line is not JSON (*w has the reason). */
 const struct json *engine_next(struct engine *e, struct arena *a, struct pending **pending, struct why *w);
 
-/* The request has its last line. */
+/* Call this after the last line of a request: it is no longer pending. */
 void engine_finish(struct engine *e, struct pending *pending);
 
 /* Closes the engine's input, so that it ends, and waits for it. kill: ends it. -1: it failed, and this is why. */

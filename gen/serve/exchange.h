@@ -19,8 +19,8 @@ struct endpoint {
 	/* Writes an event that only shows that the server is there; NULL: a comment does. */
 	void (*ping)(struct exchange *x);
 	void (*close)(struct exchange *x);      /* frees x->own; NULL: free() does */
-	/* Members of the engine's requests that the API calls otherwise, each followed by the API's name; NULL ends
-	 * the list. Or NULL. */
+	/* Pairs of names, for errors: a member of the engine's requests, and what the API calls it. NULL ends the
+	 * list. NULL: all names are the same. */
 	const char *const *renamed;
 };
 

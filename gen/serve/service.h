@@ -12,13 +12,13 @@ enum { SERVICE_NAME_MAX = 256, SERVICE_HELD_MAX = 256 << 20 };
 
 struct service {
 	struct engine engine;
-	struct pending *describing;     /* the question what the model is; answered: NULL, */
-	struct bytes model;             /* and this is the answer, as JSON */
+	struct pending *describing;     /* the question what the model is; NULL once it is answered */
+	struct bytes model;             /* that answer, as JSON */
 	char name[SERVICE_NAME_MAX];    /* the model's; empty: it is still being loaded */
 	struct keys keys;
 	const char *origin;             /* whose pages may use the server besides its own, "*": all; NULL: none */
 	int local;                      /* only this machine connects */
-	size_t waiting;                 /* exchanges that the engine has requests of */
+	size_t waiting;                 /* exchanges whose requests the engine has */
 	size_t queue;                   /* requests that the engine has at most, running and waiting */
 	size_t held;                    /* bytes of the bodies of all requests */
 	int ending;                     /* nothing new is begun */
