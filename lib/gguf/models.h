@@ -30,9 +30,9 @@ struct models {
 int models_find(const char *name, struct models *out, struct why *w);
 void models_free(struct models *m);
 
-/* The path of the one model that the name stands for, a file that can be read. A name that is a file or has a slash is
- * the path itself. NULL with a reason if there is none, or, with their names, if there are several. The path stays
- * valid until the next call. */
+/* The path of the one readable model file that the name stands for. A name that is a file or has a slash is the path
+ * itself. NULL with a reason if there is no such file, or if there are several, which the reason then names. The path
+ * stays valid until the next call. */
 const char *models_path(const char *name, struct why *w);
 
 #endif

@@ -343,7 +343,7 @@ void stage_forget(const struct stage *s)
 	size_t n;
 	char *line = line_of(s, &n);
 
-	/* what another has written after it stays where that is looked for */
+	/* only the last line can be dropped, so that those after it stay where they are */
 	if (!line || line + n + 1 < lines + n_lines)
 		return;
 	n_lines = (size_t)(line - lines);

@@ -67,8 +67,8 @@ int stage_start(struct stage *s, int in, int out, struct why *w);
 /* Waits for s. Returns 0, or -1 if it failed; the reason is its error line, if it wrote one. */
 int stage_wait(struct stage *s, struct why *w);
 
-/* After stage_wait() has failed, for a stage that is run often and may fail: drops its error line, for which there is
- * not endless room. */
+/* Drops the error line of s after stage_wait() has failed. Needed for stages that are run often and may fail, because
+ * the room for these lines is limited. */
 void stage_forget(const struct stage *s);
 
 /* Whether s has ended, without waiting. */

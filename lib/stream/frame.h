@@ -117,8 +117,8 @@ int frame_append(struct bytes *to, const struct frame *f, const void *payload);
 int frame_write_header(int fd, const struct frame *f, struct why *w);
 int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w);
 
-/* The same with the header, and frames before it, in memory: frame_write_after() writes all of `before` and the first n
- * elements at once, so that the reader wakes up once, and empties `before`. */
+/* The same in two steps: frame_append_header() keeps the header in memory, behind earlier frames; frame_write_after()
+ * writes all of that and the first n elements at once, so that the reader wakes up once, and empties `before`. */
 int frame_append_header(struct bytes *to, const struct frame *f);
 int frame_write_after(int fd, struct bytes *before, const struct frame *f, const void *elements, size_t n,
 	struct why *w);
