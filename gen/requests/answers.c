@@ -128,7 +128,7 @@ static void sort_choices(struct job *j)
 {
 	size_t n = (size_t)j->n;
 
-	for (size_t p = 0; p < j->n_choices && j->n > j->kept; p += n)
+	for (size_t p = 0; p < j->n_choices && j->n > j->n_answered; p += n)
 		for (size_t i = p; i < p + n; i++) {
 			struct choice best = j->choice[i];
 			size_t at = i;
@@ -150,7 +150,7 @@ static int put_choices(struct json_writer *to, struct job *j, struct why *w)
 	sort_choices(j);
 	member_open(to, "choices", '[');
 	for (size_t i = 0; i < j->n_choices && !j->stream; i++)
-		if (i % (size_t)j->n < (size_t)j->kept && put_choice(to, &j->choice[i], index++, w))
+		if (i % (size_t)j->n < (size_t)j->n_answered && put_choice(to, &j->choice[i], index++, w))
 			return -1;
 	json_close(to, ']');
 	return 0;

@@ -110,7 +110,7 @@ struct job *job_read(const char *line, size_t n, size_t number, int *failed, str
 	j->key.limit = j->out.limit = j->opts.limit = j->begun.limit = TEXT_MAX;
 	j->number = number;
 	j->logprobs = -1;
-	j->n = j->kept = 1;
+	j->n = j->n_answered = 1;
 	*failed = read_line(j, line, n, w) != 0;
 	if (make_key(j))
 		*failed = why(w, "out of memory");
@@ -182,7 +182,7 @@ static int take_number(struct job *j, struct why *w)
 		return field_bad(j, "best_of", why(w, "best_of: less than n"));
 	if (best > n && j->stream)
 		return field_bad(j, "best_of", why(w, "best_of: not with stream"));
-	j->kept = (int)n;
+	j->n_answered = (int)n;
 	j->n = (int)(best > n ? best : n);
 	return 0;
 }

@@ -60,7 +60,7 @@ struct job {
 	int echo, tokens;       /* tokens: the ids are answered, too */
 	int64_t limit, seed;
 	int n;                  /* choices for each prompt, */
-	int kept;               /* of which so many are answered: best_of */
+	int n_answered;         /* of which so many are answered; the others only compete, with best_of */
 	int logprobs;           /* the number of most likely tokens, or -1 */
 	struct bytes opts;      /* for the stages, but for the seed */
 	struct stop *stop;

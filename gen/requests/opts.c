@@ -128,7 +128,7 @@ int opts_take(struct job *j, struct why *w)
 		return -1;
 	if (ignore && bytes_put(&j->opts, "--ignore-eos", sizeof "--ignore-eos"))
 		return why(w, "out of memory");
-	if (j->logprobs < 0 && j->n == j->kept)
+	if (j->logprobs < 0 && j->n == j->n_answered)
 		return 0;
 	return opts_add(&j->opts, "--logprobs", most, (size_t)snprintf(most, sizeof most, "%d",
 		j->logprobs < 0 ? 0 : j->logprobs), w);
