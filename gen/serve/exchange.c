@@ -193,6 +193,7 @@ void exchange_begin(struct exchange *x, const struct endpoint *endpoint, struct 
 	struct arena a = { .limit = BODY_MEMORY };
 	struct json *body = NULL;
 	struct why w = { "" };
+	const char *param = NULL;
 
 	*x = (struct exchange){ .endpoint = endpoint, .service = s, .http = h, .reply = reply_to(h, out),
 		.created = (int64_t)time(NULL) };
@@ -208,10 +209,10 @@ void exchange_begin(struct exchange *x, const struct endpoint *endpoint, struct 
 		else if (body->type != JSON_OBJECT)
 			why(&w, "the body must be an object, not %s", json_type_name(body));
 		else if (json_get(body, "kv"))
-			why(&w, "kv: segments belong to the user of the server");
+			param = "kv", why(&w, "kv: segments belong to the user of the server");
 	}
 	if (w.text[0])
-		exchange_fail(x, 400, NULL, w.text);
+		exchange_fail(x, 400, param, w.text);
 	else if (endpoint->ask(x, body, &w) && !x->done)
 		exchange_fail(x, 400, NULL, w.text);
 	arena_free(&a);
