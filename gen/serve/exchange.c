@@ -191,6 +191,7 @@ void exchange_begin(struct exchange *x, const struct endpoint *endpoint, struct 
 	struct bytes *out)
 {
 	struct arena a = { .limit = BODY_MEMORY };
+	const struct json *kv;
 	struct json *body = NULL;
 	struct why w = { "" };
 	const char *param = NULL;
@@ -208,7 +209,7 @@ void exchange_begin(struct exchange *x, const struct endpoint *endpoint, struct 
 			why_in(&w, "the body is not JSON");
 		else if (body->type != JSON_OBJECT)
 			why(&w, "the body must be an object, not %s", json_type_name(body));
-		else if (json_get(body, "kv"))
+		else if ((kv = json_get(body, "kv")) && kv->type != JSON_NULL)
 			param = "kv", why(&w, "kv: segments belong to the user of the server");
 	}
 	if (w.text[0])
