@@ -10,23 +10,9 @@ INLINE void fill_bf16_rows(int dot, float *panel, const uint8_t *const row[16], 
 	size_t vectors = bf16_vectors(k), bytes = k * sizeof(uint16_t);
 
 	for (size_t v = 0; v < vectors; v++) {
-		size_t at = v * BF16_VECTOR * sizeof(uint16_t);
 		i32x16 t[16];
 
-		if (at + sizeof(t[0]) > bytes)
-			for (int i = 0; i < 16; i++) {
-				uint8_t rest[64] = { 0 };
-
-				t[i] = vi_bf16_pairs(memcpy(rest, row[i] + at, bytes - at));
-			}
-		else {
-			UNROLL
-			for (int i = 0; i < 16; i++) {
-				__builtin_prefetch(row[i] + at + FLOAT_FILL_AHEAD, 0, 3);
-				t[i] = vi_bf16_pairs(row[i] + at);
-			}
-		}
-		vi_transpose(t);
+		bf16_transposed(row, bytes, v, t);
 		UNROLL
 		for (int i = 0; i < 16; i++) {
 			float *to = panel + residues[i] * bf16_lane(dot, k) + v * bf16_parts(dot) * KERNELS_ROWS;

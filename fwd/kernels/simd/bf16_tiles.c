@@ -38,29 +38,6 @@ static void load_shapes(size_t first, size_t second)
 	_tile_loadconfig(&s);
 }
 
-/* Vector v of sixteen rows, transposed. */
-INLINE void load_vector(const uint8_t *const row[16], size_t bytes, size_t v, i32x16 t[16])
-{
-	size_t at = v * BF16_VECTOR * sizeof(uint16_t);
-
-	if (at + sizeof(t[0]) > bytes)
-		for (int i = 0; i < 16; i++) {
-			uint8_t rest[64] = { 0 };
-
-			if (at < bytes)
-				memcpy(rest, row[i] + at, bytes - at);
-			t[i] = vi_bf16_pairs(rest);
-		}
-	else {
-		UNROLL
-		for (int i = 0; i < 16; i++) {
-			__builtin_prefetch(row[i] + at + FLOAT_FILL_AHEAD, 0, 3);
-			t[i] = vi_bf16_pairs(row[i] + at);
-		}
-	}
-	vi_transpose(t);
-}
-
 /* Rows [r, r + 32) as int32[16 lanes in visiting order][spans][16 pairs of both chains][32 rows]. */
 static void fill(struct panel *p, const struct matrix *w, size_t r, size_t r1)
 {
@@ -75,8 +52,8 @@ static void fill(struct panel *p, const struct matrix *w, size_t r, size_t r1)
 			for (size_t j = 0; j < BF16_CHAIN; j++) {
 				i32x16 first[16], second[16];
 
-				load_vector(row, bytes, s * BF16_SPAN + j, first);
-				load_vector(row, bytes, s * BF16_SPAN + j + BF16_CHAIN, second);
+				bf16_transposed(row, bytes, s * BF16_SPAN + j, first);
+				bf16_transposed(row, bytes, s * BF16_SPAN + j + BF16_CHAIN, second);
 				for (size_t lane = 0; lane < 16; lane++) {
 					int32_t *to = (int32_t *)p->data + residues[lane] * bf16_tiles_lane(w->cols)
 						+ (s * BF16_SPAN + 2 * j) * KERNELS_ROWS + rows;
