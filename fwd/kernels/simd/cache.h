@@ -195,28 +195,28 @@ static void put_values(enum kv_type type, void *v, size_t dim_v, size_t j, size_
 		to[i * KV_FOUR] = (uint8_t)code[i];
 }
 
-static void store_codes(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
-	const float *k, const float *v)
+/* K or V of position j: rotated, rounded, and put where put_keys() or put_values() says. */
+INLINE void store_part(enum kv_type type, void *codes, uint16_t *scale, size_t dim, size_t j, const float *from,
+	void (*put)(enum kv_type, void *, size_t, size_t, size_t, const int8_t *, size_t))
 {
 	float x[KV_DIM_MOST];
 	int8_t code[KV_SCALED];
 
-	memcpy(x, k, dim_k * sizeof *x);
-	cache_rotate(x, dim_k, kv_rotated(dim_k));
-	for (size_t d = 0; d < dim_k; d += KV_SCALED) {
-		size_t n = size_min(KV_SCALED, dim_k - d);
+	memcpy(x, from, dim * sizeof *x);
+	cache_rotate(x, dim, kv_rotated(dim));
+	for (size_t d = 0; d < dim; d += KV_SCALED) {
+		size_t n = size_min(KV_SCALED, dim - d);
 
-		kv->k_scale[kv_scale_index(dim_k, j, d / KV_SCALED)] = make_codes(type, x + d, n, code);
-		put_keys(type, kv->k, dim_k, j, d, code, n);
+		scale[kv_scale_index(dim, j, d / KV_SCALED)] = make_codes(type, x + d, n, code);
+		put(type, codes, dim, j, d, code, n);
 	}
-	memcpy(x, v, dim_v * sizeof *x);
-	cache_rotate(x, dim_v, kv_rotated(dim_v));
-	for (size_t d = 0; d < dim_v; d += KV_SCALED) {
-		size_t n = size_min(KV_SCALED, dim_v - d);
+}
 
-		kv->v_scale[kv_scale_index(dim_v, j, d / KV_SCALED)] = make_codes(type, x + d, n, code);
-		put_values(type, kv->v, dim_v, j, d, code, n);
-	}
+static void store_codes(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
+	const float *k, const float *v)
+{
+	store_part(type, kv->k, kv->k_scale, dim_k, j, k, put_keys);
+	store_part(type, kv->v, kv->v_scale, dim_v, j, v, put_values);
 }
 
 static void vector_kv_store(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
