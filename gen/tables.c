@@ -9,6 +9,13 @@
 		"lookup: guess from repetitions in the text" }, \
 	{ DRAFT_MAX, "draft-max", "N", "guess at most N tokens at once, fewer if that is faster (default: 8)" }
 
+#define CALLS \
+	{ TOOL_COMMAND, "tool-command", "FILE", \
+		"run this program for each call of a tool: the argument is its name, stdin has the\n" \
+		"arguments as JSON, stdout is the result; asks before, on a terminal" }, \
+	{ TOOL_TIME, "tool-time", "SECONDS", "the seconds that the program has for a call (default: 60)" }, \
+	{ YES, "yes", NULL, "run calls without asking" }
+
 const struct opt prompt_opts[] = {
 	{ .help = "Prompt and output" },
 	{ 'p', "prompt", "TEXT", "the prompt, like an operand (-: stdin)" },
@@ -47,11 +54,7 @@ const struct opt prompt_opts[] = {
 		"hold a conversation: read a turn from each line of stdin, print each answer" },
 	{ 'i', "interactive", NULL, "the same on a terminal; ^C ends an answer, ^D or ^C twice ends the conversation" },
 	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append to it" },
-	{ TOOL_COMMAND, "tool-command", "FILE",
-		"run this program for each call of a tool: the argument is its name, stdin has the\n"
-		"arguments as JSON, stdout is the result; asks before, on a terminal" },
-	{ TOOL_TIME, "tool-time", "SECONDS", "the seconds that the program has for a call (default: 60)" },
-	{ YES, "yes", NULL, "run calls without asking" },
+	CALLS,
 	{ 0 }
 };
 
@@ -134,11 +137,7 @@ const struct opt ask_opts[] = {
 		"with --json: the N most likely tokens at each position, with log-probabilities" },
 	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
 	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append question and answer to it" },
-	{ TOOL_COMMAND, "tool-command", "FILE",
-		"run this program for each call of a tool: the argument is its name, stdin has the\n"
-		"arguments as JSON, stdout is the result; asks before, on a terminal" },
-	{ TOOL_TIME, "tool-time", "SECONDS", "the seconds that the program has for a call (default: 60)" },
-	{ YES, "yes", NULL, "run calls without asking" },
+	CALLS,
 	{ 0 }
 };
 
