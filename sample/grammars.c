@@ -25,6 +25,12 @@ static void close_started(void *value)
 	free(s);
 }
 
+void grammars_open(struct grammars *g, const struct token_pieces *pieces, struct card card)
+{
+	*g = (struct grammars){ .pieces = pieces, .card = card,
+		.memo = { .items = ITEMS, .bytes = BYTES, .close = close_started } };
+}
+
 /* NULL with a reason. */
 static struct started *start(struct grammars *g, const struct grammar_source *source, const int32_t *stop, size_t n,
 	struct why *w)
@@ -68,9 +74,6 @@ struct started *grammars_find(struct grammars *g, const struct grammar_source *s
 	if (make_key(&key, source, stop, n)) {
 		why(w, "out of memory");
 	} else if (!(s = memo_find(&g->memo, key.p, key.n)) && (s = start(g, source, stop, n, w))) {
-		g->memo.items = ITEMS;
-		g->memo.bytes = BYTES;
-		g->memo.close = close_started;
 		if (memo_put(&g->memo, key.p, key.n, s, 0)) {
 			why(w, "out of memory");
 			close_started(s);

@@ -6,10 +6,10 @@
 #include "lib/base/memo.h"
 #include "constraint.h"
 
-struct grammars {               /* starts as zeros */
-	const struct token_pieces *pieces;      /* borrowed, set by the caller, as is */
-	struct card card;                       /* the stream's */
-	struct mask_tree *tree;                 /* private: of the vocabulary; NULL before there is a grammar */
+struct grammars {               /* private; zeros before grammars_open() can be closed, too */
+	const struct token_pieces *pieces;
+	struct card card;
+	struct mask_tree *tree;         /* of the vocabulary; NULL before there is a grammar */
 	struct memo memo;
 };
 
@@ -17,6 +17,9 @@ struct started {                /* a grammar; each generation has a copy of the 
 	struct constraint *constraint;
 	struct grammar_source source;   /* private: has what it waits for, but not its text */
 };
+
+/* None yet. pieces is borrowed; card is that of the stream. */
+void grammars_open(struct grammars *g, const struct token_pieces *pieces, struct card card);
 
 /* Starts a constraint that the caller owns, with the stop ids stop[n]. 0, or -1 with a reason. */
 int grammars_start(struct grammars *g, struct constraint *c, const int32_t *stop, size_t n, struct why *w);

@@ -60,8 +60,8 @@ static int take_card(struct session *s, const struct frame *f, struct why *w)
 		return -1;
 	if (s->line.sampler)
 		return card_agree(&card, "standard input: a later card", &s->card, "the first", w);
-	s->card = s->grammars.card = card;
-	s->grammars.pieces = s->pieces;
+	s->card = card;
+	grammars_open(&s->grammars, s->pieces, card);
 	if (settings_check_ids(set, card.n_vocab, w) < 0)
 		return SESSION_USAGE;
 	if (s->pieces && pieces_agree(s->pieces, &card, w) < 0)
