@@ -103,9 +103,10 @@ SCORE = main settings figures tokens perplexity against question items choices s
 BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main find keep list segment_text
-FEED = feed_opts loop loop_in loop_back loop_start live release cache queue draft guessing replay result
-GEN = run generate signals options tables arguments hosts pipeline report messages convert console show alone list \
-	parser calls display commands layout spans conversation record verify $(REQUESTS:%=requests/%) $(FEED)
+LOOP = loop loop_in loop_back loop_start feed_opts live release cache queue draft guessing replay result
+CONVERSATION = conversation commands layout spans messages convert parser calls console display show alone list
+GEN = run generate signals options tables arguments hosts pipeline report record verify $(LOOP:%=loop/%) \
+	$(CONVERSATION:%=conversation/%) $(REQUESTS:%=requests/%)
 REQUESTS = requests inbox job learned fields opts kept prompts choice logprobs parts deltas answers \
 	conversions answered
 SERVE = http reply failure sampling keys engine service exchange turn openai texts embeddings rerank \
@@ -125,8 +126,8 @@ HELPERS = mkmodel mkadapter reference stream weave answer engine draw dribble un
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = gen/main gen/ask lib/gguf/models lib/gguf/description tok/chat tok/chat_grammar tok/chat_parse fwd/main \
 	sample/schema detok/main detok/printer detok/stops detok/filter detok/single detok/texts $(PEEK:%=detok/%) \
-	gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
-	tests/quantise_few tests/quantise_grid \
+	gen/loop/main gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) \
+	tests/quantise tests/quantise_few tests/quantise_grid \
 	tests/sampler_reference tests/oracle tests/mkschema tests/validator tests/batches $(REFERENCE:%=tests/%) \
 	tests/sha256
 
@@ -196,8 +197,8 @@ $(BIN)/peek: $(PEEK:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o $(models_o) $(pi
 $(BIN)/gen: $(OBJ)/gen/main.o $(gen_o)
 $(BIN)/ask: $(OBJ)/gen/ask.o $(gen_o)
 $(BIN)/serve: $(SERVER:%=$(OBJ)/gen/serve/%.o) $(OBJ)/lib/gguf/models.o $(serve_o)
-$(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
-$(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
+$(BIN)/feed: $(OBJ)/gen/loop/main.o $(LOOP:%=$(OBJ)/gen/loop/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
+$(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/loop/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/tests/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 
 $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
@@ -214,7 +215,7 @@ $(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
-$(BIN)/tests/spans_test: $(OBJ)/tests/spans_test.o $(OBJ)/gen/spans.o $(lib_o)
+$(BIN)/tests/spans_test: $(OBJ)/tests/spans_test.o $(OBJ)/gen/conversation/spans.o $(lib_o)
 $(BIN)/tests/requests_test: $(OBJ)/tests/requests_test.o $(gen_o)
 $(BIN)/tests/serve_test: $(OBJ)/tests/serve_test.o $(serve_o)
 $(BIN)/tests/hash_test: $(OBJ)/tests/hash_test.o $(lib_o)
@@ -243,7 +244,7 @@ $(BIN)/tests/vector_test: $(OBJ)/tests/vector_test.o $(kernels_o) $(pick_o) $(li
 $(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(kernels_o) $(pick_o) $(lib_o)
 $(BIN)/tests/avx512_test: $(OBJ)/tests/avx512_test.o $(lib_o)
 $(BIN)/tests/gguf_test: $(OBJ)/tests/gguf_test.o $(OBJ)/tests/mkgguf.o $(tok_o) $(lib_o)
-$(BIN)/tests/guessing_test: $(OBJ)/tests/guessing_test.o $(OBJ)/gen/guessing.o
+$(BIN)/tests/guessing_test: $(OBJ)/tests/guessing_test.o $(OBJ)/gen/loop/guessing.o
 $(BIN)/tests/answer_test: $(OBJ)/tests/answer_test.o $(rules_o) $(schema_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(grammar_o) $(json_o) $(lib_o)

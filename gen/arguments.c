@@ -14,9 +14,9 @@
 #include "lib/chat/chat_opts.h"
 #include "lib/process/find.h"
 #include "lib/sampler/opts.h"
-#include "console.h"
+#include "gen/conversation/console.h"
+#include "gen/conversation/parser.h"
 #include "hosts.h"
-#include "parser.h"
 
 enum { TEXTS_MAX = 1 << 20 };   /* bytes of texts that become arguments */
 

@@ -10,7 +10,7 @@
 #include "lib/base/cli.h"
 #include "lib/stream/frame.h"
 #include "lib/stream/sequences.h"
-#include "result.h"
+#include "gen/loop/result.h"
 
 enum { PENALTY = 1, ALL };
 

@@ -2,7 +2,7 @@
 #ifndef GENERATE_H
 #define GENERATE_H
 
-#include "loop.h"
+#include "gen/loop/loop.h"
 #include "request.h"
 
 /* What is captured besides the loop's own observations: files without a name; 0: none. Starts as zeros. */

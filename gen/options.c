@@ -22,10 +22,10 @@
 #include "lib/sampler/opts.h"
 #include "lib/sampler/rng.h"
 #include "lib/sampler/sampler.h"
+#include "gen/loop/draft.h"
+#include "gen/loop/loop.h"
 #include "arguments.h"
-#include "draft.h"
 #include "hosts.h"
-#include "loop.h"
 #include "record.h"
 #include "tables.h"
 

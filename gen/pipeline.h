@@ -3,8 +3,8 @@
 #ifndef PIPELINE_H
 #define PIPELINE_H
 
+#include "gen/loop/loop.h"
 #include "request.h"
-#include "loop.h"
 
 /* Starts q's stages, with `text` as the standard output of the last (-1: gen's own). Stores gen's ends of the pipes in
  * *l: `in`, `out`, `back`, `copy`. Returns -1 with a reason; some stages may then be running. */

@@ -11,8 +11,8 @@
 #include "lib/base/json.h"
 #include "lib/base/why.h"
 #include "lib/stream/ids.h"
+#include "gen/loop/result.h"
 #include "request.h"
-#include "result.h"
 
 struct record {                 /* starts as zeros; strings lie in the arena */
 	struct arena arena;

@@ -16,7 +16,7 @@
 #include "lib/base/members.h"
 #include "lib/base/out.h"
 #include "lib/base/system.h"
-#include "draft.h"
+#include "gen/loop/draft.h"
 #include "record.h"
 
 /* In seconds. NaN if there are too few tokens. */

@@ -3,8 +3,8 @@
 #define REPORT_H
 
 #include "lib/base/bytes.h"
+#include "gen/loop/loop.h"
 #include "request.h"
-#include "loop.h"
 
 /* loop->idle(): from one second after the start of the result on, shows on a terminal how much of the prompt is
  * evaluated, and how long the rest will take. */

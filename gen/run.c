@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "conversation.h"
-#include "feed_opts.h"
+#include "gen/conversation/conversation.h"
+#include "gen/loop/feed_opts.h"
+#include "gen/loop/replay.h"
+#include "gen/requests/requests.h"
 #include "generate.h"
 #include "pipeline.h"
-#include "replay.h"
 #include "report.h"
-#include "gen/requests/requests.h"
 #include "signals.h"
 #include "verify.h"
 

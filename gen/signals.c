@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "console.h"
+#include "gen/conversation/console.h"
 
 static struct request *request;
 

@@ -13,10 +13,10 @@
 #include "lib/base/io.h"
 #include "lib/base/lines.h"
 #include "lib/base/out.h"
+#include "gen/loop/replay.h"
 #include "arguments.h"
 #include "options.h"
 #include "record.h"
-#include "replay.h"
 #include "run.h"
 #include "signals.h"
 

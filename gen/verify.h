@@ -4,9 +4,9 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/cli.h"
-#include "replay.h"
+#include "gen/loop/replay.h"
+#include "gen/loop/result.h"
 #include "request.h"
-#include "result.h"
 
 /* Reads the records in the file q->verify, one on each line, and prints a line for each whose text differs. c: the
  * command line that q is from; argv0: as for arguments(). Returns an exit status as diff's: 0 all are the same, 1 some

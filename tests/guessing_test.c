@@ -4,7 +4,7 @@
  * suddenly takes twice as long. */
 #include <stdint.h>
 
-#include "gen/guessing.h"
+#include "gen/loop/guessing.h"
 #include "check.h"
 #include "random.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/spans.h"
+#include "gen/conversation/spans.h"
 #include "check.h"
 
 static struct why w;

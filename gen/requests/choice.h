@@ -2,7 +2,7 @@
 #ifndef CHOICE_H
 #define CHOICE_H
 
-#include "gen/loop.h"
+#include "gen/loop/loop.h"
 #include "gen/requests/job.h"
 #include "lib/chat/answer/message.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/convert.h"
+#include "gen/conversation/convert.h"
 #include "gen/requests/fields.h"
 #include "gen/requests/opts.h"
 #include "lib/base/size.h"

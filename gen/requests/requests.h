@@ -3,7 +3,7 @@
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
-#include "gen/loop.h"
+#include "gen/loop/loop.h"
 #include "gen/request.h"
 
 /* Starts the stages and answers requests until their end. Returns 0, also if a stage has ended before that, or the

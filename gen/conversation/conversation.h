@@ -6,10 +6,10 @@
 #define CONVERSATION_H
 
 #include "lib/base/arena.h"
-#include "loop.h"
+#include "gen/loop/loop.h"
+#include "gen/request.h"
 #include "messages.h"
 #include "parser.h"
-#include "request.h"
 #include "spans.h"
 
 struct conversation {

@@ -4,8 +4,8 @@
 #define LIST_H
 
 #include "lib/base/why.h"
-#include "loop.h"
-#include "request.h"
+#include "gen/loop/loop.h"
+#include "gen/request.h"
 
 /* Call this before the pipeline starts: the loop then shows the lines as they come. Returns the descriptor for detok's
  * output, or -1 with a reason. */

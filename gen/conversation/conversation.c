@@ -16,15 +16,15 @@
 #include "lib/gguf/gguf.h"
 #include "lib/sampler/opts.h"
 #include "lib/stream/stop.h"
+#include "gen/pipeline.h"
+#include "gen/report.h"
 #include "calls.h"
 #include "commands.h"
 #include "console.h"
 #include "convert.h"
 #include "display.h"
 #include "layout.h"
-#include "pipeline.h"
 #include "alone.h"
-#include "report.h"
 
 enum { OPTION_MAX = 1 << 16 };          /* bytes of a text that is passed as an option */
 

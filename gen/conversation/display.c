@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "lib/base/io.h"
-#include "pipeline.h"
+#include "gen/pipeline.h"
 #include "alone.h"
 #include "show.h"
 

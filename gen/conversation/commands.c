@@ -13,10 +13,10 @@
 #include "lib/base/similar.h"
 #include "lib/base/system.h"
 #include "lib/sampler/opts.h"
+#include "gen/pipeline.h"
 #include "console.h"
 #include "convert.h"
 #include "layout.h"
-#include "pipeline.h"
 #include "show.h"
 
 typedef enum command_answer command_function(struct conversation *v, const char *argument, struct why *w);

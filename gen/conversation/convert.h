@@ -3,9 +3,9 @@
 #ifndef CONVERT_H
 #define CONVERT_H
 
-#include "request.h"
 #include "lib/base/bytes.h"
 #include "lib/stream/ids.h"
+#include "gen/request.h"
 #include "messages.h"
 
 enum { CONVERT_MAX = 256 << 20 };       /* bytes of a conversation */

@@ -6,8 +6,8 @@
 
 #include "lib/chat/answer/answer.h"
 #include "lib/chat/chat_setup.h"
+#include "gen/request.h"
 #include "messages.h"
-#include "request.h"
 
 struct parser {                 /* starts as zeros, with q; parser_close() at the end */
 	const struct request *q;

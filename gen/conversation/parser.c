@@ -6,7 +6,7 @@
 #include "lib/chat/answer/learn.h"
 #include "lib/chat/answer/message.h"
 #include "lib/chat/chat_opts.h"
-#include "arguments.h"
+#include "gen/arguments.h"
 #include "convert.h"
 
 static void forget(struct parser *p)
