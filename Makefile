@@ -105,8 +105,8 @@ DESCRIBE = main describe check found
 KV = main find keep list segment_text
 LOOP = loop loop_in loop_back loop_start feed_opts live release cache queue draft guessing replay result
 CONVERSATION = conversation commands layout spans messages convert parser calls console display show alone list
-GEN = run generate signals options tables arguments hosts pipeline report record verify $(LOOP:%=loop/%) \
-	$(CONVERSATION:%=conversation/%) $(REQUESTS:%=requests/%)
+GEN = run generate signals options tables arguments hosts pipeline progress report json_line record verify \
+	$(LOOP:%=loop/%) $(CONVERSATION:%=conversation/%) $(REQUESTS:%=requests/%)
 REQUESTS = requests inbox job learned fields opts kept prompts choice logprobs parts deltas answers \
 	conversions answered
 SERVE = http reply failure sampling keys engine service exchange turn openai texts embeddings rerank \

@@ -8,6 +8,7 @@
 #include "lib/base/slurp.h"
 #include "gen/conversation/convert.h"
 #include "gen/conversation/list.h"
+#include "json_line.h"
 #include "pipeline.h"
 #include "report.h"
 #include "verify.h"
@@ -113,7 +114,7 @@ const struct result *generate_report(struct request *q, const struct loop *l, co
 	if (r && capture->text && whole && !failed && q->record)
 		verify_text(q, r, &text);
 	else if (r && capture->text && whole && !failed)
-		failed = report_json(q, &l->card, r, &text, w);
+		failed = json_line(q, &l->card, r, &text, w);
 	bytes_free(&text);
 	return failed ? NULL : r;
 }

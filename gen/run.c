@@ -16,7 +16,7 @@
 #include "gen/requests/requests.h"
 #include "generate.h"
 #include "pipeline.h"
-#include "report.h"
+#include "progress.h"
 #include "signals.h"
 #include "verify.h"
 
@@ -163,16 +163,14 @@ static int work(struct request *q, struct loop *l, struct result *results, struc
 	for (int i = 0; i < q->texts; i++)
 		results[i].begin = clock_now();
 	l->logprobs = q->logprobs;
-	l->idle = l->r ? report_wait : NULL;
 	signals_take(q);
 	snprintf(prefix, sizeof prefix, "%s: ", q->program);
 	setenv("LMPIPE_ERROR_PREFIX", prefix, 1);
-	if (l->idle && report_progress(q, w))
+	if (progress_start(q, l, w))
 		return -1;
-	report_batch(q, l);
 	status = q->conversation ? conversation(q, l, w) : q->requests ? requests(q, l, w)
 		: generate(q, l, capture, w);
-	report_batch_end();
+	progress_end();
 	draft_close(&draft);
 	replay_close(&replay);
 	return status;

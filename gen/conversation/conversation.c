@@ -16,7 +16,9 @@
 #include "lib/gguf/gguf.h"
 #include "lib/sampler/opts.h"
 #include "lib/stream/stop.h"
+#include "gen/json_line.h"
 #include "gen/pipeline.h"
+#include "gen/progress.h"
 #include "gen/report.h"
 #include "calls.h"
 #include "commands.h"
@@ -240,7 +242,7 @@ static int write_report(struct conversation *v, const struct result *r, const st
 		report_speed(v->q, r);
 	else if (v->q->verbose && r->ids.n)
 		report(v->q, v->l, r);
-	return v->q->json ? report_json(v->q, &v->l->card, r, text, w) : 0;
+	return v->q->json ? json_line(v->q, &v->l->card, r, text, w) : 0;
 }
 
 /* Writes the history. */
@@ -333,7 +335,7 @@ static void idle(struct loop *l, int waiting)
 
 	if (waiting && l->cancelled && l->cancelled() && fwd->pid > 0 && !fwd->shell)
 		kill(fwd->pid, SIGUSR1);
-	report_wait(l, waiting);
+	progress_wait(l, waiting);
 }
 
 /* Tells sample what opens and closes reasoning, for --think-budget, unless an option does. A command may give it

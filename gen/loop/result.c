@@ -60,6 +60,22 @@ double result_sum(const struct result *r)
 	return sum;
 }
 
+struct result_times result_times(const struct result *r)
+{
+	struct result_times t = { r->ids.n ? r->each[0].time : NAN, NAN, NAN, NAN, NAN };
+
+	for (size_t i = 1; i < r->ids.n; i++) {
+		double step = r->each[i].time - r->each[i - 1].time;
+
+		t.min = fmin(step, t.min);      /* fmin() ignores a NaN */
+		t.max = fmax(step, t.max);
+	}
+	if (r->ids.n > 1)
+		t.mean = (r->each[r->ids.n - 1].time - t.first) / (double)(r->ids.n - 1);
+	t.rate = 1 / t.mean;
+	return t;
+}
+
 void result_free(struct result *r)
 {
 	free(r->prompt.id);

@@ -42,6 +42,14 @@ void result_end(struct result *r, uint32_t reason, const char *text, size_t n);
 /* The sum of all log-probabilities; NaN if one is missing. */
 double result_sum(const struct result *r);
 
+/* In seconds, to the first id and from one to the next; rate: ids a second after the first. NaN if there are too few
+ * ids. */
+struct result_times {
+	double first, min, mean, max, rate;
+};
+
+struct result_times result_times(const struct result *r);
+
 void result_free(struct result *r);
 
 #endif

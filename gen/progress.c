@@ -1,0 +1,133 @@
+/* What is shown of the work so far, in one line that the next one, or the text, replaces. */
+#include "progress.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/io.h"
+
+static const char *program;
+
+static void clear_line(void)
+{
+	fputs("\r\033[K", stderr);
+}
+
+/* ---- one text: until its first token ---- */
+
+/* the file in which fwd reports progress; 0: none */
+static int file;
+
+/* Tells fwd to report its progress. */
+static int open_file(struct request *q, struct why *w)
+{
+	static char path[STAGE_PATH];
+
+	if (!q->stage[FWD].n || q->stage[FWD].shell || q->hosts)
+		return 0;
+	return (file = stage_file(w)) < 0 || stage_arg_path(&q->stage[FWD], "--progress", file, path, w) ? -1 : 0;
+}
+
+/* Shows percent, and the seconds left at the current rate. */
+static void show_rest(double waited)
+{
+	char line[64] = "";
+	double done, all;
+
+	if (file && pread(file, line, sizeof line - 1, 0) > 0 && sscanf(line, "%lf of %lf", &done, &all) == 2
+	    && done > 0 && done <= all)
+		fprintf(stderr, ", %.0f%%, %.0f s left", 100 * done / all, waited * (all - done) / done);
+}
+
+void progress_wait(struct loop *l, int waiting)
+{
+	double waited = clock_now() - l->r->begin;
+	static int shown;
+
+	/* what it says was about the previous prompt */
+	if (!waiting && file && ftruncate(file, 0))
+		file = 0;
+	if (waiting && waited >= 1 && isatty(STDERR_FILENO)) {
+		if (l->card.n_vocab)
+			fprintf(stderr, "\r%s: a prompt of %zu tokens, %.1f s", program, l->r->prompt.n, waited);
+		else
+			fprintf(stderr, "\r%s: loading the model, %.1f s", program, waited);
+		show_rest(waited);
+		fprintf(stderr, "\033[K");
+		shown = 1;
+	} else if (!waiting && shown) {
+		clear_line();
+		shown = 0;
+	}
+}
+
+/* ---- several texts ---- */
+
+static struct {
+	size_t all;             /* 0: not known */
+	double begin, shown;    /* clock_now(); 0: never */
+} batch;
+
+static void show_batch(struct loop *l)
+{
+	double now = clock_now(), took = now - batch.begin;
+
+	/* until the first id, it is the prompt that takes time */
+	if (!l->drawing || took < 1 || now < batch.shown + 0.2)
+		return;
+	fprintf(stderr, "\r%s: %zu", program, l->done);
+	if (batch.all)
+		fprintf(stderr, " of %zu", batch.all);
+	fprintf(stderr, " texts, %.0f tokens/s", (double)l->drawn / took);
+	if (l->done && l->done <= batch.all)
+		fprintf(stderr, ", %.0f s left", took * (double)(batch.all - l->done) / (double)l->done);
+	fprintf(stderr, "\033[K");
+	batch.shown = now;
+}
+
+/* The number of lines; 0 if it cannot be told without reading what is read only once. */
+static size_t count_lines(const char *path)
+{
+	static char part[1 << 16];
+	size_t lines = 0;
+	struct stat st;
+	char last = '\n';
+	ssize_t n;
+	int fd;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return 0;
+	while ((n = io_read(fd, part, sizeof part)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			lines += part[i] == '\n';
+		last = part[n - 1];
+	}
+	close(fd);
+	return lines + (last != '\n');
+}
+
+/* ---- both ---- */
+
+int progress_start(struct request *q, struct loop *l, struct why *w)
+{
+	int terminal = isatty(STDERR_FILENO);
+
+	program = q->program;
+	l->idle = l->r ? progress_wait : NULL;
+	if ((q->listed || q->best_of) && terminal && !isatty(STDOUT_FILENO)) {
+		batch.all = q->lines ? count_lines(q->lines) : (size_t)q->texts;
+		batch.begin = clock_now();
+		l->tick = show_batch;
+	}
+	return l->idle && terminal ? open_file(q, w) : 0;
+}
+
+void progress_end(void)
+{
+	if (batch.shown > 0)
+		clear_line();
+	batch.shown = 0;
+}
