@@ -88,9 +88,9 @@ MODEL = model tensors lora control keys expected layers layers_rope rope encoder
 OPS = embed angles rows product lora prepare store attend compress choose best attend_groups select route experts \
 	heads copy logits mean op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
-FWD = engine fwd_opts own_opts settings supported input question adapt batch answers embeddings hidden texts chain \
-	scores $(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) $(RESIDUAL:%=residual/%) \
-	$(MIXERS:%=mixers/%) plan/plan plan/split plan/prefault $(OPS:%=plan/%) \
+FWD = engine fwd_opts own_opts settings supported input input_frames input_card question adapt batch answers \
+	embeddings hidden texts chain scores $(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) \
+	$(RESIDUAL:%=residual/%) $(MIXERS:%=mixers/%) plan/plan plan/split plan/prefault $(OPS:%=plan/%) \
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
 	measure/dump measure/compare measure/report
 TOK = main encode document prompts pair
