@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A filter of logits: ids named as arguments are never picked. It stands between fwd and sample.
 
-    gen -n 40 --stage sample='python3 examples/ban.py 265 11 | sample --greedy -n 40' "The king said"
+    gen --stage sample='python3 examples/ban.py 11 | sample --greedy -n 40' "The king said"
 """
 import struct
 import sys
