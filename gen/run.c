@@ -93,21 +93,10 @@ static int is_cut(struct request *q, int *failed, const struct result *results, 
 	return *failed < 0 && !q->interactive && !q->requests && !ended_by_stop(q, results);
 }
 
-/* Whether -n limits the text. */
-static int has_limit(const struct request *q)
-{
-	const char *n = stage_option(&q->stage[FEED], "--n-predict");
-
-	if (!n)
-		n = stage_option(&q->stage[SAMPLE], "--n-predict");
-	return n && *n != '-';
-}
-
-/* The exit status of the answers of ask: 3, with a line on stderr, if -n or a full context has cut one. */
+/* The exit status of the answers of ask: 3, with a line on stderr, if -n or a full context has stopped one. */
 static int answer_status(const struct request *q, const struct loop *l, const struct result *results)
 {
 	size_t limited = 0, full = 0;
-	char of[32] = "the answer";
 
 	for (int i = 0; i < q->texts; i++) {
 		limited += results[i].reason == FRAME_END_LENGTH;
@@ -115,28 +104,36 @@ static int answer_status(const struct request *q, const struct loop *l, const st
 	}
 	if ((!limited && !full) || l->gone)
 		return 0;
-	if (q->listed)
-		snprintf(of, sizeof of, "%zu of %d answers", limited + full, q->texts);
-	fprintf(stderr, "%s: %s", q->program, limited ? "-n/--n-predict" : "");
+	fprintf(stderr, "%s: ", q->program);
+	if (full && !q->listed) {
+		fprintf(stderr, "the context of %" PRId32 " tokens is full (-c): the answer ends here\n", l->card.n_ctx);
+		return 3;
+	}
+	if (limited)
+		fprintf(stderr, "-n/--n-predict%s", full ? " or " : "");
 	if (full)
-		fprintf(stderr, "%sthe full context of %" PRId32 " tokens (-c)", limited ? " or " : "", l->card.n_ctx);
-	fprintf(stderr, " cut %s\n", of);
+		fprintf(stderr, "the full context of %" PRId32 " tokens (-c)", l->card.n_ctx);
+	if (q->listed)
+		fprintf(stderr, " stopped %zu of %d answers\n", limited + full, q->texts);
+	else
+		fprintf(stderr, " stopped the answer\n");
 	return 3;
 }
 
-/* The exit status of a complete text: 3, with a line on stderr, if a full context has ended it before -n. */
+/* The exit status where nothing has failed: 3, with a line on stderr, if a full context has ended a text. One that -n has
+ * ended is complete: its user wanted so many tokens. */
 static int full_status(const struct request *q, const struct loop *l, const struct result *r)
 {
 	int several = q->listed || q->all;
 	size_t full = several ? l->full : r->reason == FRAME_END_CONTEXT;
 
-	if (!full || l->gone || q->conversation || q->record || q->requests || !has_limit(q))
+	if (!full || l->gone || q->conversation || q->record || q->requests)
 		return 0;
 	fprintf(stderr, "%s: the context of %" PRId32 " tokens is full (-c): ", q->program, l->card.n_ctx);
 	if (several)
-		fprintf(stderr, "%zu text%s before -n/--n-predict\n", full, full == 1 ? " ends" : "s end");
+		fprintf(stderr, "%zu text%s early\n", full, full == 1 ? " ends" : "s end");
 	else
-		fprintf(stderr, "the text ends before -n/--n-predict\n");
+		fprintf(stderr, "the text ends here\n");
 	return 3;
 }
 

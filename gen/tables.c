@@ -126,7 +126,7 @@ const struct opt ask_opts[] = {
 	{ 'f', "file", "FILE", "a document that follows the question (default: stdin, unless it is a terminal)" },
 	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the question have their meaning in C" },
 	{ NO_STDIN, "no-stdin", NULL, "there is no document; for loops that read their own stdin" },
-	{ 'n', "n-predict", "N", "cut the answer after N tokens (default: -1: not before the context is full)" },
+	{ 'n', "n-predict", "N", "stop the answer after N tokens (default: -1: at its end or a full context)" },
 	{ 'N', "texts", "N", "print N answers, with seeds from -s on, each on a line" },
 	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
 	{ JSON_SCHEMA, "schema", "FILE", "the answer is JSON that matches this schema" },

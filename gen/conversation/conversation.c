@@ -237,7 +237,7 @@ static int write_report(struct conversation *v, const struct result *r, const st
 			v->l->card.n_ctx);
 	v->cut |= v->full;
 	if (v->q->answer && r->reason == FRAME_END_LENGTH && !v->cut++)
-		console_say("-n/--n-predict cut the answer");
+		console_say("-n/--n-predict stopped the answer");
 	if (v->q->verbose && r->ids.n && v->q->interactive)
 		report_speed(v->q, r);
 	else if (v->q->verbose && r->ids.n)
@@ -463,5 +463,5 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	parser_close(&v.parser);
 	spans_free(&v.spans);
 	messages_close(&v.messages);
-	return !status && v.refused && !q->interactive ? 1 : !status && v.cut && q->answer ? 3 : status;
+	return !status && v.refused && !q->interactive ? 1 : !status && v.cut && !q->interactive ? 3 : status;
 }

@@ -98,7 +98,8 @@ int main(int argc, char **argv)
 	if (l.replay)
 		return end_replay(&l);
 	loop_close(&l);
-	if (l.full && !l.gone && l.n != LOOP_NO_LIMIT)
-		cli_cut(&c, "the context of %" PRId32 " tokens is full (fwd -c) before -n/--n-predict", l.card.n_ctx);
+	if (l.full && !l.gone)
+		cli_cut(&c, "the context of %" PRId32 " tokens is full (fwd -c): %zu text%s early", l.card.n_ctx,
+			l.full, l.full == 1 ? " ends" : "s end");
 	return 0;
 }
