@@ -21,6 +21,7 @@ struct filter {
 	const struct printer *p;
 	const struct cli *c;
 	struct frame_in *in;
+	int generated;
 	struct sequences passages;
 	int32_t *ids;           /* of the current frame */
 	char *words;            /* of the current frame of options */
@@ -127,6 +128,8 @@ static int pass(struct filter *l, const struct frame *f, struct why *w)
 
 	if (sequences_is_over(&l->passages, f->seq))
 		return 0;
+	if (l->generated && f->kind == FRAME_IDS && !(f->flags & FRAME_SAMPLED))
+		return frame_copy(l->in, f, OUT, w);
 	if (f->kind == FRAME_FORK)
 		return pass_fork(l, f, w);
 	if ((f->kind == FRAME_IDS || f->kind == FRAME_OPTS) && !g && !(g = open_passage(l, &fresh, f->seq, w)))
@@ -177,9 +180,10 @@ static void close_filter(struct filter *l)
 	free(l->words);
 }
 
-int filter_stop(const struct printer *p, const struct cli *c, struct frame_in *in, int turns, struct why *w)
+int filter_stop(const struct printer *p, const struct cli *c, struct frame_in *in, int generated, int turns,
+	struct why *w)
 {
-	struct filter l = { .p = p, .c = c, .in = in };
+	struct filter l = { .p = p, .c = c, .in = in, .generated = generated };
 	int got = 0, status = 0, many = 0;
 	struct frame f;
 

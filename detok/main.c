@@ -30,7 +30,8 @@ static const struct opt opts[] = {
 	{ END, "end", "FILE", "write an `end ` frame to FILE that says how each generation ended" },
 	{ LINES, "lines", NULL, "print one line for each sequence, as it ends; newlines in a text become \\n" },
 	{ ORDERED, "ordered", NULL, "with --lines: print them in the order of the sequence numbers" },
-	{ JSON, "json", NULL, "with --lines: print JSON objects: seq, text, count, stop_reason, stop" },
+	{ JSON, "json", NULL,
+		"with --lines: print JSON objects: seq, prompt, text, count, stop_reason, stop, ids, tokens" },
 	{ PIECES, "pieces", NULL, "print each token on a line, as its id and its text; newlines in it become \\n" },
 	{ FRAMES, "frames", NULL,
 		"write frames, not text: a filter that ends a stream of ids at a stop string" },
@@ -42,7 +43,6 @@ static const struct cli_rule rules[] = {
 	{ "lines frames pieces", .excludes = "suffix" },
 	{ "lines pieces", .excludes = "turns" },
 	{ "frames pieces", .excludes = "end" },
-	{ "frames", .excludes = "generated" },
 	{ "pieces", .excludes = "stop" },
 	{ "ordered json", .requires = "lines" },
 	{ 0 }
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 	p.put = detok.frames ? NULL : put;
 	frame_open_in(&in, 0, "standard input");
 	if (detok.frames)
-		must(filter_stop(&p, &c, &in, detok.turns, &w));
+		must(filter_stop(&p, &c, &in, detok.generated, detok.turns, &w));
 	else if (detok.lines)
 		print_lines(&p, &in);
 	else

@@ -11,6 +11,7 @@
 #include "lib/base/json.h"
 #include "lib/base/members.h"
 #include "lib/base/out.h"
+#include "lib/base/size.h"
 #include "lib/stream/ids.h"
 #include "stops.h"
 
@@ -21,7 +22,9 @@ struct text {
 	struct printer printer;
 	struct bytes bytes;
 	uint64_t count;         /* ids drawn by a sampler */
-	struct ids ids;         /* with json: these ids, */
+	struct ids given;       /* with json: the ids of its prompt, */
+	uint32_t given_at;      /* whose first has this position; */
+	struct ids ids;         /* the ids that were drawn, */
 	float *logprob;         /* and their log-probabilities, [logprob_room]; NAN: not known */
 	size_t logprob_room;
 	int scored;             /* some log-probabilities are known */
@@ -44,6 +47,7 @@ static void close_text(struct text *x)
 {
 	printer_close(&x->printer);
 	bytes_free(&x->bytes);
+	free(x->given.id);
 	free(x->ids.id);
 	free(x->logprob);
 	free(x->by);
@@ -71,7 +75,17 @@ static struct text *text_of(struct texts *t, uint32_t seq, struct why *w)
 	return NULL;
 }
 
-/* ---- what was drawn ---- */
+/* ---- what was given, and drawn ---- */
+
+/* Ids of a prompt replace those at their position and after it. */
+static int add_given(struct text *x, const int32_t *ids, size_t n, uint32_t pos, struct why *w)
+{
+	if (!x->given.n)
+		x->given_at = pos;
+	if (pos != FRAME_APPEND && pos >= x->given_at && pos - x->given_at < x->given.n)
+		x->given.n = pos - x->given_at;
+	return ids_append(&x->given, ids, n, w);
+}
 
 static int add_drawn(struct text *x, int32_t id, uint32_t pos, struct why *w)
 {
@@ -153,6 +167,8 @@ static void print_json(const struct text *x)
 
 	json_open(&j, '{');
 	member_int(&j, "seq", x->sequence.number);
+	if (x->given.n)
+		member_ints(&j, "prompt", x->given.id, x->given.n);
 	member_bytes(&j, "text", x->bytes.p, x->bytes.n);
 	member_int(&j, "count", (int64_t)x->count);
 	member_text(&j, "stop_reason", reason);
@@ -247,9 +263,14 @@ static int add_ids(struct texts *t, struct frame_in *in, const struct frame *f, 
 		n = f->rows - i < PART ? f->rows - i : PART;
 		if (frame_read(in, f, ids, n, w))
 			return -1;
+		if (!sampled && t->json && add_given(x, ids, n,
+			f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i, w))
+			return -1;
 		for (k = 0; k < n; k++) {
 			if (card_check_id(ids[k], x->printer.card->n_vocab, w))
 				return frame_why(in, w);
+			if (!sampled && t->generated)
+				continue;
 			x->count += (uint64_t)sampled;
 			if (sampled && t->json && add_drawn(x, ids[k],
 				f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k, w))
@@ -275,22 +296,27 @@ static int take_options(struct texts *t, struct text *x, const struct frame *f, 
 	return 0;
 }
 
-/* A fork stops where its source would. */
+/* A fork stops where its source would, and has its prompt as far as they share it. */
 static int take_fork(struct texts *t, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	const struct text *from;
 	struct text *x;
 	uint32_t source;
+	size_t shared;
 
 	if (frame_read(in, f, &source, 1, w))
 		return -1;
 	from = (const struct text *)sequences_find(&t->sequences, source);
-	if (!from || !from->own)
+	if (!from || (!from->own && !from->given.n))
 		return 0;
 	if (!(x = text_of(t, f->seq, w)))
 		return -1;
-	x->own = 1;
-	return stops_copy(&x->printer, &from->printer, w);
+	shared = size_min(from->given.n, f->pos - size_min(f->pos, from->given_at));
+	x->given_at = from->given_at;
+	if (ids_append(&x->given, from->given.id, shared, w))
+		return -1;
+	x->own = from->own;
+	return x->own ? stops_copy(&x->printer, &from->printer, w) : 0;
 }
 
 int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, struct why *w)
@@ -300,7 +326,7 @@ int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, str
 	if (sequences_is_over(&t->sequences, f->seq) || f->seq == FRAME_NO_SEQ || (x && x->over))
 		return 0;
 	if (f->kind == FRAME_IDS)
-		return !t->generated || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
+		return !t->generated || t->json || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
 	if (f->kind == FRAME_LOGPROBS)
 		return t->json && x && x->ids.n ? take_logprob(x, in, f, w) : 0;
 	if (f->kind == FRAME_FORK)

@@ -13,7 +13,7 @@
 struct texts {                          /* set by the caller, the rest zeros: */
 	struct printer printer;         /* each text's printer is a copy of it; it prints nothing itself */
 	const struct cli *c;            /* the options of sequences are in its tables */
-	int generated;                  /* only what a sampler drew */
+	int generated;                  /* the text is only what a sampler drew */
 	int ordered, json;
 	int end_fd;                     /* receives an `end ` frame for each text; or -1 */
 	const char *end;                /* its name */

@@ -204,6 +204,7 @@ static void add_own(struct command *c, enum stage_number stage)
 	case SAMPLE:
 		add_if(c, 1, "--seed", seed(q));
 		add_if(c, q->logprobs && !q->likely, "--logprobs", "0");
+		add_if(c, q->listed && q->json, "--prompt-ids", NULL);
 		add_if(c, q->pieces || q->requests || calls(q), "--model", q->model);
 		/* it continues after an end, so fwd can finish what a named segment must hold */
 		add_if(c, several(q) || q->kv, "--turns", NULL);
@@ -212,6 +213,7 @@ static void add_own(struct command *c, enum stage_number stage)
 		/* all that print an answer must see the same text */
 		add_if(c, q->marks, "--marks", NULL);
 		add_if(c, 1, "--frames", NULL);
+		add_if(c, q->listed && q->json, "--generated", NULL);
 		add_if(c, several(q), "--turns", NULL);
 		break;
 	case BEST:
@@ -224,6 +226,7 @@ static void add_own(struct command *c, enum stage_number stage)
 	case DETOK:
 		add_if(c, q->marks, "--marks", NULL);
 		add_if(c, q->listed, "--lines", q->json ? "--json" : "--ordered");
+		add_if(c, q->listed && q->json, "--generated", NULL);
 		add_if(c, !q->listed && (several(q) || q->filtered), "--turns", NULL);
 		add_if(c, !q->listed && !q->shown && !q->json && (q->conversation || q->all || q->answer || terminal),
 			"--suffix", q->interactive && terminal && isatty(STDIN_FILENO) ? "\n" CONSOLE_PROMPT : "\n");

@@ -128,6 +128,15 @@ static int begin_turn(struct generation *g, uint32_t pos, struct why *w)
 	return g->constraint ? constraint_restart(g->constraint, w) : 0;
 }
 
+/* For --prompt-ids: writes ids[n] of a prompt, from number i of the frame on. */
+static int forward_given(const struct session *s, const struct frame *f, const int32_t *ids, uint32_t n, uint32_t i,
+	struct why *w)
+{
+	if (!s->line.set.given || f->flags & FRAME_SAMPLED)
+		return 0;
+	return frame_write_ids(1, ids, n, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i, 0, f->seq, w);
+}
+
 /* Guesses are not history yet, so only the first id of such a frame is appended. */
 int generation_ids(struct session *s, struct generation *g, const struct frame *f, struct why *w)
 {
@@ -147,6 +156,8 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 			return frame_why(&s->in, w);
 		if (!(f->flags & FRAME_SAMPLED) && take_thoughts(g, ids, n, w))
 			return -1;
+		if (forward_given(s, f, ids, n, i, w))
+			return -1;
 		g->last = ids[n - 1];
 		g->prompted = 1;
 	}
@@ -156,7 +167,8 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 		return 0;
 	if (grow_scratch(&g->guess, &g->room, g->n_guess * sizeof *g->guess))
 		return why(w, "out of memory");
-	return frame_read(&s->in, f, g->guess, g->n_guess, w);
+	return frame_read(&s->in, f, g->guess, g->n_guess, w)
+		|| forward_given(s, f, g->guess, g->n_guess, certain, w) ? -1 : 0;
 }
 
 /* ---- logits ---- */

@@ -15,7 +15,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/sampler/opts.h"
 
-enum { LOGPROBS = 1, LOOK, TURNS, CARD };
+enum { LOGPROBS = 1, LOOK, GIVEN, TURNS, CARD };
 enum { TEXTS_MAX = 1 << 26 };   /* bytes of breakers */
 
 const struct opt options_table[] = {
@@ -24,6 +24,7 @@ const struct opt options_table[] = {
 	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --think-budget, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "write a `logp` frame after each id: its log-probability and the N best" },
 	{ LOOK, "prompt-logprobs", NULL, "the same for each id of a prompt that is sent as guesses (frame(5))" },
+	{ GIVEN, "prompt-ids", NULL, "write the ids of prompts, too, for detok --lines --json" },
 	{ TURNS, "turns", NULL, "after a generation, wait for the next prompt, and count to N again" },
 	{ CARD, "card", "FILE", "read the card from FILE, for an input that starts after its card" },
 	{ 'v', "verbose", NULL, "print the seed on stderr" },
@@ -222,8 +223,8 @@ static void take_budget(const struct cli *c, const struct opt *o, struct sample_
 /* Whether it must be the same for all sequences: files, and what the whole program does. */
 static int is_whole(const struct opt *o)
 {
-	return o->letter == 'm' || o->letter == 'v' || o->letter == TURNS || o->letter == CARD || o->letter == OPT_TRACE
-		|| is_file(o);
+	return o->letter == 'm' || o->letter == 'v' || o->letter == GIVEN || o->letter == TURNS || o->letter == CARD
+		|| o->letter == OPT_TRACE || is_file(o);
 }
 
 /* Rejects combinations that make no sense. */
@@ -272,6 +273,7 @@ static void take(struct cli *c, const struct opt *o, void *context)
 		break;
 	case LOGPROBS: chain->n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case LOOK: set->look = 1; break;
+	case GIVEN: set->given = 1; break;
 	case TURNS: set->turns = 1; break;
 	case CARD: set->card = c->value; break;
 	case OPT_TRACE: set->trace = 1; break;

@@ -33,6 +33,7 @@ struct sample_options {
 	struct budget_options budget;
 	int own_budget;                 /* an option of it is of this sequence */
 	int look;                       /* --prompt-logprobs */
+	int given;                      /* --prompt-ids */
 	int ignore_eos, turns, trace, verbose;
 	int32_t steps, block;           /* of a canvas (canvas.h): steps in all, 0: one for each id; ids of a block */
 	int certainty;                  /* enum certainty */
