@@ -13,6 +13,7 @@
 #include "gen/conversation/conversation.h"
 #include "gen/loop/feed_opts.h"
 #include "gen/loop/replay.h"
+#include "gen/conversation/alone.h"
 #include "gen/requests/requests.h"
 #include "generate.h"
 #include "pipeline.h"
@@ -93,35 +94,40 @@ static int is_cut(struct request *q, int *failed, const struct result *results, 
 	return *failed < 0 && !q->interactive && !q->requests && !ended_by_stop(q, results);
 }
 
-/* The exit status of the answers of ask: 3, with a line on stderr, if -n or a full context has stopped one. */
+/* The exit status of the answers of ask: 3, with a line on stderr, if -n or a full context has stopped one, or if one
+ * is empty. */
 static int answer_status(const struct request *q, const struct loop *l, const struct result *results)
 {
-	size_t limited = 0, full = 0;
+	size_t limited = 0, full = 0, empty;
 
 	for (int i = 0; i < q->texts; i++) {
 		limited += results[i].reason == FRAME_END_LENGTH;
 		full += results[i].reason == FRAME_END_CONTEXT;
 	}
-	if ((!limited && !full) || l->gone)
+	empty = limited + full ? 0 : alone_empty(q);
+	if ((!limited && !full && !empty) || l->gone)
 		return 0;
-	fprintf(stderr, "%s: ", q->program);
 	if (full && !q->listed) {
-		fprintf(stderr, "the context of %" PRId32 " tokens is full (-c): the answer ends here\n", l->card.n_ctx);
+		fprintf(stderr, "%s: the context of %" PRId32 " tokens is full (-c): the answer ends here\n",
+			q->program, l->card.n_ctx);
 		return 3;
 	}
+	fprintf(stderr, "%s: ", q->program);
 	if (limited)
 		fprintf(stderr, "-n/--n-predict%s", full ? " or " : "");
 	if (full)
 		fprintf(stderr, "the full context of %" PRId32 " tokens (-c)", l->card.n_ctx);
-	if (q->listed)
+	if (empty)
+		fprintf(stderr, "%zu of %d answers %s empty\n", empty, q->texts, empty == 1 ? "is" : "are");
+	else if (q->listed)
 		fprintf(stderr, " stopped %zu of %d answers\n", limited + full, q->texts);
 	else
 		fprintf(stderr, " stopped the answer\n");
 	return 3;
 }
 
-/* The exit status where nothing has failed: 3, with a line on stderr, if a full context has ended a text. One that -n has
- * ended is complete: its user wanted so many tokens. */
+/* The exit status where nothing has failed: 3, with a line on stderr, if a full context has ended a text. One that -n
+ * has ended is complete: its user wanted so many tokens. */
 static int full_status(const struct request *q, const struct loop *l, const struct result *r)
 {
 	int several = q->listed || q->all;

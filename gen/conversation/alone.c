@@ -27,6 +27,8 @@ static struct {
 	int thoughts, calls, lines;
 	int in_call;
 	int dim;                /* reasoning is dim on the terminal */
+	int called;             /* the answer has a call */
+	size_t empty;           /* answers that had neither text nor calls */
 } alone = {
 	.content = { .fd = STDOUT_FILENO, .out.limit = 1 << 24, .space.limit = 1 << 24 },
 	.thought = { .fd = STDERR_FILENO, .out.limit = 1 << 24, .space.limit = 1 << 24 }
@@ -128,6 +130,7 @@ static void tell(void *context, enum answer_part part, struct span text)
 
 static void call(void *context, struct span name, struct span id)
 {
+	alone.called = 1;
 	turn(alone.calls == STDOUT_FILENO ? &alone.content : alone.calls == STDERR_FILENO ? &alone.thought : NULL, 1);
 	for (size_t i = 0; alone.now && i < name.n; i++)
 		put_byte(alone.now, name.s[i]);
@@ -178,6 +181,8 @@ void alone_end(void)
 		answer_end(alone.reader);
 	answer_close(alone.reader);
 	alone.reader = NULL;
+	alone.empty += !alone.content.begun && !alone.called;
+	alone.called = 0;
 	end(&alone.thought);
 	end(&alone.content);
 }
@@ -185,4 +190,9 @@ void alone_end(void)
 int alone_written(struct why *w)
 {
 	return *alone.lost.text ? why(w, "%s", alone.lost.text) : 0;
+}
+
+size_t alone_empty(const struct request *q)
+{
+	return q->stop || q->grammar ? 0 : alone.empty;
 }

@@ -23,6 +23,9 @@ void alone_text(const char *s, size_t n);
 /* Ends the answer. */
 void alone_end(void);
 
+/* The number of answers without text or calls, so far; 0 if --stop or a grammar may have asked for that. */
+size_t alone_empty(const struct request *q);
+
 /* 0, or -1 with a reason if some of the answers could not be written. */
 int alone_written(struct why *w);
 

@@ -238,6 +238,8 @@ static int write_report(struct conversation *v, const struct result *r, const st
 	v->cut |= v->full;
 	if (v->q->answer && r->reason == FRAME_END_LENGTH && !v->cut++)
 		console_say("-n/--n-predict stopped the answer");
+	if (r->reason == FRAME_END_EOG && alone_empty(v->q) && !v->cut++)
+		console_say("the answer is empty");
 	if (v->q->verbose && r->ids.n && v->q->interactive)
 		report_speed(v->q, r);
 	else if (v->q->verbose && r->ids.n)

@@ -25,12 +25,12 @@ struct conversation {
 	struct bytes think_open, think_close;   /* values of sample's options */
 	int refused;            /* a turn had no answer */
 	int full;               /* the current answer ended because the context is full */
-	int cut;                /* an answer was stopped by that, by too many calls or, with ask, by -n */
+	int cut;                /* an answer was stopped by that, by too many calls or, with ask, by -n; or is empty */
 };
 
 /* Starts the stages and answers turns until stdin ends. l->r is the result of the current turn. Returns 0, or -1 with a
- * reason; if the conversation is not interactive, 1 if turns were refused, or 3 if answers were stopped early, which the
- * user was told. */
+ * reason; if the conversation is not interactive, 1 if turns were refused, or 3 if answers were stopped early or that
+ * of ask is empty, which the user was told. */
 int conversation(struct request *q, struct loop *l, struct why *w);
 
 #endif
