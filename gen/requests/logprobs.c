@@ -101,11 +101,14 @@ static int32_t id_of(const struct list *l, size_t i)
 	return i < l->prompt ? l->c->prompt->ids.id[i] : l->c->r.ids.id[l->first + i - l->prompt];
 }
 
-/* The result that has id i, as its number *k; NULL: it is the first of all. */
+/* The result that has id i, as its number *k. NULL: the id has no log-probability, because it is the first of all, or
+ * because the choice was cancelled before. */
 static const struct result *result_of(const struct list *l, size_t i, size_t *k)
 {
+	const struct result *r = i < l->prompt ? &l->c->scored : &l->c->r;
+
 	*k = i < l->prompt ? i - 1 : l->first + i - l->prompt;
-	return i >= l->prompt ? &l->c->r : i ? &l->c->scored : NULL;
+	return *k < r->ids.n && !isnan(r->each[*k].logprob) ? r : NULL;
 }
 
 static void put_top(struct json_writer *to, struct list *l, const struct result *r, size_t k)
