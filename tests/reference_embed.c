@@ -36,7 +36,7 @@ static double *ranked(double *x, size_t *labels)
 		n = n_weights(&m, "cls.weight") / m.n_embd;
 		x = replaced(x, linear("cls", x, 1, m.n_embd, n));
 		for (size_t e = 0; e < n; e++)
-			x[e] = m.rules->ranks == RANKS_MEAN ? activation(NULL, x[e]) : tanh(x[e]);
+			x[e] = m.rules->ranks == RANKS_MEAN ? gelu(x[e]) : tanh(x[e]);
 	}
 	if (n_weights(&m, "cls.norm.weight"))
 		norm_in_place("cls.norm", x, 1, n);

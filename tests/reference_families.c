@@ -147,7 +147,12 @@ static void t5encoder(struct reference *m)
 /* Every third layer has no window, from the first on. */
 static void modern_bert(struct reference *m)
 {
+	struct gguf_string act;
+	struct why w;
+
 	scale_sliding(m);
+	if (gguf_text(m->g, key_name(m, "hidden_activation"), &act, &w) > 0 && gguf_is(act, "silu"))
+		m->act = SILU;
 	for (size_t il = 0; il < m->n_layer; il++)
 		if (il % 3) {
 			m->layer[il].window = key_size(m, "attention.sliding_window", 0);

@@ -176,10 +176,15 @@ double sigmoid(double x)
 	return 1 / (1 + exp(-x));
 }
 
+double gelu(double x)
+{
+	return x * 0.5 * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+}
+
 double activation(const double *xielu, double x)
 {
-	switch (m.rules->act) {
-	case GELU: return x * 0.5 * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+	switch (m.act) {
+	case GELU: return gelu(x);
 	case RELU: return fmax(x, 0);
 	case RELU2: return fmax(x, 0) * fmax(x, 0);
 	case XIELU:
@@ -198,7 +203,7 @@ double gated(double gate, double up, double limit)
 		return activation(NULL, fmin(gate, limit)) * fmin(fmax(up, -limit), limit);
 	if (limit > 0)
 		return fmin(activation(NULL, gate), limit) * fmin(fmax(up, -limit), limit);
-	if (m.rules->act != SWIGLU_OAI)
+	if (m.act != SWIGLU_OAI)
 		return activation(NULL, gate) * up;
 	gate = fmin(gate, 7);           /* gpt-oss clamps gate and up */
 	up = fmin(fmax(up, -7), 7);

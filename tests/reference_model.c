@@ -193,6 +193,7 @@ void reference_read(struct reference *m, const struct gguf *g)
 	m->rules = reference_rules(arch);
 	if (!m->rules)
 		die("architecture %s has no reference", m->arch);
+	m->act = m->rules->act;
 	read_sizes(m);
 	read_rope(m);
 	read_experts(m);

@@ -113,6 +113,7 @@ struct reference {
 					 * none */
 	int interleaved, halves;        /* interleaved: sections alternate; halves: usually the rules' value */
 	const char *factors;            /* the tensor that divides RoPE's frequencies */
+	enum activation act;            /* usually the rules' */
 	double scale, attn_cap, logit_cap, clamp, alibi;        /* scale: of scores; caps, clamp, alibi: 0: none */
 	double embedding_scale, residual_scale, logit_scale;
 	double attn_out_scale;          /* of attention's branch */

@@ -54,6 +54,7 @@ void rope(const struct reference_layer *l, double *x, size_t n, size_t heads, si
 float *needed(size_t layer, const char *what, size_t n);
 
 double sigmoid(double x);
+double gelu(double x);
 double activation(const double *xielu, double x);       /* the family's activation */
 double gated(double gate, double up, double limit);      /* limit 0: none */
 size_t greatest(const double *x, size_t n);             /* index of the largest */

@@ -3,6 +3,7 @@
  * form everywhere, as in llama.cpp. */
 #include "fwd/builder/builder.h"
 #include "fwd/model/embedder.h"
+#include "fwd/model/keys.h"
 #include "fwd/model/layers.h"
 
 static int require(struct model *m, const char *name, struct why *w)
@@ -50,9 +51,41 @@ static int jina_bert_v2(struct model *m, struct why *w)
 	return require(m, "token_types.weight", w) < 0 || layers_alibi(m, 8, w) < 0 ? -1 : nomic_bert(m, w);
 }
 
+/* The activation of ModernBERT's gates. */
+static enum unary *gates_of(struct model *m)
+{
+	static const char owner;
+
+	return model_own(m, &owner, sizeof(enum unary));
+}
+
+/* Some models made from ModernBERT, such as Granite Embedding R2, have another activation than it. */
+static int read_gates(struct model *m, struct why *w)
+{
+	static const struct {
+		const char *name;
+		enum unary f;
+	} names[] = {
+		{ "gelu", UNARY_GELU }, { "geglu", UNARY_GELU }, { "gelu_new", UNARY_GELU },
+		{ "gelu_pytorch_tanh", UNARY_GELU }, { "silu", UNARY_SILU }, { "swish", UNARY_SILU },
+		{ "swiglu", UNARY_SILU }, { "reglu", UNARY_RELU },
+	};
+	struct key_name key = key_name(m, "hidden_activation");
+	struct gguf_string name = { "gelu", 4 };
+
+	if (gguf_text(m->gguf, key.s, &name, w) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (gguf_is(name, names[i].name)) {
+			*gates_of(m) = names[i].f;
+			return 0;
+		}
+	return why(w, "%s: %.*s is not supported", key.s, GGUF_SHOWN(name));
+}
+
 static int modern_bert(struct model *m, struct why *w)
 {
-	if (normed_embedding(m, w) < 0 || layers_slide_late(m, 3, w) < 0)
+	if (normed_embedding(m, w) < 0 || read_gates(m, w) < 0 || layers_slide_late(m, 3, w) < 0)
 		return -1;
 	layers_center_windows(m);
 	return layers_sliding_rope(m, SLIDING_BASE, w);
@@ -106,7 +139,7 @@ static void modern_bert_layer(struct builder *b, size_t il)
 	struct value *x = il || build_has(b, "attn_norm") ? build_norm(b, b->x, "attn_norm") : b->x;
 
 	build_add(b, build_branch(b, build_attention(b, build_qkv(b, x), HEADS_PLAIN), "attn_output"), sum);
-	x = build_gated(b, build_norm(b, b->x, "ffn_norm"), UNARY_GELU);
+	x = build_gated(b, build_norm(b, b->x, "ffn_norm"), *gates_of(b->model));
 	build_add(b, build_branch(b, x, "ffn_down"), sum);
 }
 
