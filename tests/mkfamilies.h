@@ -23,7 +23,8 @@ struct mkfamily {
 	enum mkheads heads;
 	float heads_mean;               /* mean of the norms' weights; 0: 1.2. Smaller if scores are not divided by
 					 * √head_dim */
-	int fused_qkv, qkv_bias, out_bias, ff_bias, logits_bias;
+	int fused_qkv, qkv_bias;        /* qkv_bias 2: of q and v, even if attn_qkv has their weights */
+	int out_bias, ff_bias, logits_bias;
 	int ungated, fused_gate;        /* there is no ffn_gate; or its rows are in ffn_up */
 	int divided;                    /* ffn.act.scales divide the activations */
 	int unrotated, positions;       /* no RoPE; a table of learned positions */

@@ -26,8 +26,12 @@ static void qkv(struct mkweights *k, uint32_t il)
 
 	if (k->family->fused_qkv) {
 		part_matrix(k, part_name(il, "attn_qkv", "weight"), 'm', s->n_embd, with_gates + 2 * n_kv, 1.3f);
-		if (k->family->qkv_bias)
+		if (k->family->qkv_bias == 1)
 			part_bias(k, il, "attn_qkv", n_q + 2 * n_kv, 0.1f);
+		if (k->family->qkv_bias == 2) {
+			part_bias(k, il, "attn_q", n_q, 0.5f);
+			part_bias(k, il, "attn_v", n_kv, 0.1f);
+		}
 		return;
 	}
 	part_matrix(k, part_name(il, "attn_q", "weight"), 'm', s->n_embd, with_gates, 1.3f);

@@ -71,6 +71,16 @@ static double *attention(size_t il, const double *q, const double *k, const doub
 	return out;
 }
 
+/* Adds the biases of a part of a fused matrix that has none itself. */
+static void add_biases(const char *name, double *y, size_t n, size_t width)
+{
+	float *bias = weights(&m, width, "%s.bias", name);
+
+	for (size_t i = 0; i < n * width && bias; i++)
+		y[i] += bias[i % width];
+	free(bias);
+}
+
 /* One of q, k, v = x · W: by tensor `what` or, if there is none, by its columns of the fused tensor `whole`. */
 static double *fused(size_t il, const char *what, const char *whole, const double *x, size_t n, const size_t sizes[3])
 {
@@ -81,6 +91,7 @@ static double *fused(size_t il, const char *what, const char *whole, const doubl
 		return linear(part(il, what), x, n, m.n_embd, width);
 	y = linear(part(il, whole), x, n, m.n_embd, all);
 	z = columns(y, n, all, from, width);
+	add_biases(part(il, what), z, n, width);
 	if (m.n_adapters)
 		add_delta(part(il, what), z, x, n, m.n_embd, width);
 	free(y);

@@ -63,6 +63,23 @@ static struct qkv clamp(struct builder *b, struct qkv a)
 	return divide(b, a, build_rows(b, "attn_clamp", o, all, build_part(b, all, 0, all->n)));
 }
 
+/* The biases of attn_q, attn_k and attn_v in a row, for an attn_qkv that has none of its own. NULL: the file does not
+ * have these either. */
+static const float *joined_biases(struct builder *b, size_t q, size_t k, size_t v)
+{
+	const size_t n[] = { q, k, v };
+	const float *of[] = { build_bias(b, "attn_q", q), build_bias(b, "attn_k", k), build_bias(b, "attn_v", v) };
+	float *joined, *to;
+
+	if (!of[0] && !of[1] && !of[2])
+		return NULL;
+	to = joined = build_allocate(b, (q + k + v) * sizeof *joined);
+	for (size_t i = 0; joined && i < sizeof n / sizeof *n; i++)
+		for (size_t j = 0; j < n[i]; j++)
+			*to++ = of[i] ? of[i][j] : 0;
+	return joined;
+}
+
 struct qkv build_qkv(struct builder *b, struct value *x)
 {
 	const struct layer *l = b->layer;
@@ -86,6 +103,8 @@ struct qkv build_qkv(struct builder *b, struct value *x)
 		build_add_parts(b, &o, "attn_qkv", WIDE, 3, (struct value *[]){ made, a.k, a.v });
 	} else {
 		build_add_product(b, &o, "attn_qkv", WIDE, build_columns(b, a.q, 0, q + k + v));
+		if (!o.bias[0])
+			o.bias[0] = joined_biases(b, q, k, v);
 	}
 	build_products(b, "attn_qkv", &o);
 	a = divide(b, a, build_columns(b, a.q, 0, q + k + v));
