@@ -30,6 +30,7 @@ static const struct {
 	{ "POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n00\r\nA: b\r\nC: d\r\n\r\n",
 		0, "/p", "a" },
 	{ "GET /\r\n\r\n", 400, "", "" },
+	{ "\x16\x03\x01", 400, "", "" },         /* TLS, which waits for an answer */
 	{ " GET / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "", "" },
 	{ "GET  / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "", "" },
 	{ "GET / HTTP/1.1\r\n\r\n", 400, "", "" },
@@ -181,7 +182,7 @@ static int answered(struct service *s, size_t held, const char *request, const c
 
 	s->held = held;
 	connection_start(&c, s, 0);
-	connection_take(&c, request, strlen(request), 0);
+	connection_take(&c, request, strlen(request));
 	connection_advance(&c, 0);
 	is = c.output.n > 12 && !strncmp(c.output.p + 9, status, 3);
 	connection_end(&c);
@@ -222,7 +223,7 @@ static void test_ping(const char *path, const char *said)
 		*p = *p == '\'' ? '"' : *p;
 	connection_start(&c, &s, 0);
 	connection_take(&c, request, (size_t)snprintf(request, sizeof request, "POST %s HTTP/1.1\r\nHost: x\r\n"
-		"Content-Length: %zu\r\n\r\n%s", path, strlen(body), body), 0);
+		"Content-Length: %zu\r\n\r\n%s", path, strlen(body), body));
 	connection_advance(&c, 0);
 	check(connection_is_answering(&c) && !c.output.n, "%s: nothing is said at first", path);
 	check(connection_deadline(&c, PATIENCE) == CONNECTION_PING, "%s: a ping is due after %g seconds", path,
@@ -249,7 +250,10 @@ static void test_late(void)
 	check(c.closing && !c.output.n, "silence is not answered");
 	connection_end(&c);
 	connection_start(&c, &s, 100);
-	connection_take(&c, "GET / HT", 8, 200);
+	connection_take(&c, "\r\n\r\n", 4);
+	connection_advance(&c, 104);
+	check(connection_deadline(&c, PATIENCE) == 100 + PATIENCE, "empty lines are no request");
+	connection_take(&c, "GET / HT", 8);
 	connection_advance(&c, 200);
 	check(connection_deadline(&c, PATIENCE) > 200 + PATIENCE && connection_deadline(&c, PATIENCE) < 201 + PATIENCE,
 		"a half request");
@@ -413,7 +417,7 @@ static void converse(struct service *s)
 		size_t n = make_request(request), piece = random_below(3) ? n : 1 + random_below(n + 1);
 
 		for (size_t at = 0; at < n && !c.closing; at += piece) {
-			connection_take(&c, request + at, n - at < piece ? n - at : piece, now);
+			connection_take(&c, request + at, n - at < piece ? n - at : piece);
 			connection_advance(&c, now);
 			if (!random_below(4))
 				answer_some(s);

@@ -121,7 +121,12 @@ static void check(struct connection *c, double now)
 
 static void read_more(struct connection *c, double now)
 {
+	int started = http_started(&c->http);
+
 	c->taken += http_take(&c->http, c->input.p + c->taken, c->input.n - c->taken);
+	/* empty lines are not the beginning of a request: they would keep the connection open for ever */
+	if (!started && http_started(&c->http))
+		c->since = now;
 	hold(c, c->http.body.n);
 	if (c->service->held > SERVICE_HELD_MAX)
 		refuse_rest(c, 503, "too many large requests at once; try again later", now);
@@ -180,10 +185,8 @@ void connection_advance(struct connection *c, double now)
 	}
 }
 
-void connection_take(struct connection *c, const char *s, size_t n, double now)
+void connection_take(struct connection *c, const char *s, size_t n)
 {
-	if (connection_is_idle(c))
-		c->since = now;
 	if (!c->closing && bytes_put(&c->input, s, n))
 		c->closing = 1;
 }

@@ -36,7 +36,7 @@ void connection_end(struct connection *c);
 
 /* Takes s[n]. Then, and whenever output has been sent or lines of the engine have come, connection_advance() goes on:
  * with the next request once the one before it is answered. */
-void connection_take(struct connection *c, const char *s, size_t n, double now);
+void connection_take(struct connection *c, const char *s, size_t n);
 void connection_advance(struct connection *c, double now);
 
 /* Whether it should be read from. */

@@ -74,10 +74,13 @@ static size_t count(const struct http *h, const char *name)
 	return n;
 }
 
-/* The length of the token that s begins with: a method or the name of a field. */
+/* What a method and the name of a field consist of. */
+static const char token_chars[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/* The length of the token that s begins with. */
 static size_t token(const char *s)
 {
-	return strspn(s, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	return strspn(s, token_chars);
 }
 
 /* ---- the head ---- */
@@ -238,6 +241,11 @@ static size_t take_head(struct http *h, const char *s, size_t n)
 		/* empty lines before a request are left out */
 		if (!h->head.n && (s[i] == '\r' || s[i] == '\n'))
 			continue;
+		/* TLS begins like this, and its client would wait for an answer */
+		if (!h->head.n && !memchr(token_chars, s[i], sizeof token_chars - 1)) {
+			bad(h, 400, "malformed request line");
+			return i + 1;
+		}
 		if (bytes_put(&h->head, s + i, 1)) {
 			bad(h, h->line ? 431 : 414, h->line ? "the header fields are too long"
 				: "the request line is too long");

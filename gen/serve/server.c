@@ -139,7 +139,7 @@ static void accept_all(struct server *v, double now)
 		v->paused = now + PAUSE;
 }
 
-static void read_peer(struct peer *p, double now)
+static void read_peer(struct peer *p)
 {
 	char piece[64 << 10];
 	ssize_t got = read(p->in, piece, sizeof piece);
@@ -148,7 +148,7 @@ static void read_peer(struct peer *p, double now)
 		return;
 	if (got > 0) {
 		if (!p->lingers)
-			connection_take(&p->c, piece, (size_t)got, now);
+			connection_take(&p->c, piece, (size_t)got);
 		return;
 	}
 	p->in = -1;
@@ -318,7 +318,7 @@ static void move_peers(struct server *v, const struct pollfd *f, size_t n, doubl
 		p = p->next;
 	for (; p; p = p->next, f += 2) {
 		if (f[0].revents & ~POLLOUT && (f[0].events || p->is_socket))
-			read_peer(p, now);
+			read_peer(p);
 		if (f[1].revents & (POLLERR | POLLNVAL))
 			p->gone = 1;
 		else if ((f[0].revents | f[1].revents) & POLLOUT)
