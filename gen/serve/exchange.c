@@ -191,7 +191,7 @@ void exchange_begin(struct exchange *x, const struct endpoint *endpoint, struct 
 	struct bytes *out)
 {
 	struct arena a = { .limit = BODY_MEMORY };
-	const struct json *kv;
+	const struct json *v;
 	struct json *body = NULL;
 	struct why w = { "" };
 	const char *param = NULL;
@@ -209,8 +209,10 @@ void exchange_begin(struct exchange *x, const struct endpoint *endpoint, struct 
 			why_in(&w, "the body is not JSON");
 		else if (body->type != JSON_OBJECT)
 			why(&w, "the body must be an object, not %s", json_type_name(body));
-		else if ((kv = json_get(body, "kv")) && kv->type != JSON_NULL)
+		else if ((v = json_get(body, "kv")) && v->type != JSON_NULL)
 			param = "kv", why(&w, "kv: segments belong to the user of the server");
+		else if ((v = json_get(body, "stream")) && v->type > JSON_TRUE)
+			param = "stream", why(&w, "stream: expected true or false, not %s", json_type_name(v));
 	}
 	if (w.text[0])
 		exchange_fail(x, 400, param, w.text);

@@ -133,6 +133,8 @@ static int write_item(struct json_writer *to, struct gathered *g, const struct j
 		g->any = 1;
 		return append_text(&g->reasoning, json_get(item, "content"), w);
 	}
+	if (!strcmp(type, "item_reference"))
+		return why(w, "item_reference: answers are not kept; send the item itself (\"store\": false)");
 	if (strcmp(type, "function_call_output"))
 		return why(w, "items of type %.40s are not supported", type);
 	flush(g, to);
