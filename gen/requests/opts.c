@@ -6,8 +6,12 @@
 
 #include "gen/requests/fields.h"
 
+struct member {
+	const char *name, *option;
+};
+
 /* In the names of OpenAI's API and of llama.cpp's server. */
-static const struct { const char *name, *option; } numbers[] = {
+static const struct member numbers[] = {
 	{ "temperature", "--temp" }, { "top_k", "--top-k" }, { "top_p", "--top-p" }, { "min_p", "--min-p" },
 	{ "typical_p", "--typical" }, { "top_n_sigma", "--top-nsigma" }, { "min_tokens", "--min-tokens" },
 	{ "presence_penalty", "--presence-penalty" }, { "frequency_penalty", "--frequency-penalty" },
@@ -19,6 +23,11 @@ static const struct { const char *name, *option; } numbers[] = {
 	{ "dry_allowed_length", "--dry-allowed-length" }, { "dry_penalty_last_n", "--dry-penalty-last-n" }
 };
 
+/* Other members, and their options as reasons of stages begin with them. */
+static const struct member others[] = {
+	{ "grammar", "--grammar" }, { "kv", "--kv" }, { "logit_bias", "-l/--logit-bias" }, { "lora", "--lora" }
+};
+
 int opts_add(struct bytes *opts, const char *option, const char *value, size_t n, struct why *w)
 {
 	if (memchr(value, 0, n))
@@ -28,18 +37,21 @@ int opts_add(struct bytes *opts, const char *option, const char *value, size_t n
 	return 0;
 }
 
+static const char *find(const struct member *m, size_t n, const char *reason)
+{
+	size_t length = strcspn(reason, ": ");
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(m[i].option) == length && !memcmp(m[i].option, reason, length))
+			return m[i].name;
+	return NULL;
+}
+
 const char *opts_member(const char *reason)
 {
-	size_t n = strcspn(reason, ": ");
+	const char *name = find(numbers, sizeof numbers / sizeof *numbers, reason);
 
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (strlen(numbers[i].option) == n && !memcmp(numbers[i].option, reason, n))
-			return numbers[i].name;
-	if (n == sizeof "--lora" - 1 && !memcmp(reason, "--lora", n))
-		return "lora";
-	if (n == sizeof "--kv" - 1 && !memcmp(reason, "--kv", n))
-		return "kv";
-	return n == sizeof "--grammar" - 1 && !memcmp(reason, "--grammar", n) ? "grammar" : NULL;
+	return name ? name : find(others, sizeof others / sizeof *others, reason);
 }
 
 static int is_number(const struct json *v)

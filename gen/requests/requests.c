@@ -368,6 +368,17 @@ static int over(void *owner, uint32_t reason, const char *text, size_t n, struct
 
 /* ---- start and end ---- */
 
+/* Whether the template takes the tools, whatever the conversation. */
+static int check_tools(struct chat *c, const char *tools, const struct bytes *template, struct why *w)
+{
+	struct bytes text = { .limit = CHAT_TEXT_MAX };
+	int failed = chat_add_text(c, "user", "a", 1, w)
+		|| chat_render(c, template->p ? template->p : "", template->n, NULL, &text, w);
+
+	bytes_free(&text);
+	return failed ? why_in(w, tools) : 0;
+}
+
 /* What is wrong with options of conversations is found here, not by each request. */
 static int check_setup(const struct model *m, struct why *w)
 {
@@ -381,6 +392,8 @@ static int check_setup(const struct model *m, struct why *w)
 		chat_explain(template.p ? template.p : "", template.n, w);
 		failed = why_in(w, s->template);
 	}
+	if (!failed && s->tools)
+		failed = check_tools(&c, s->tools, &template, w);
 	jinja_free(t);
 	bytes_free(&template);
 	chat_end(&c);
