@@ -207,7 +207,7 @@ static void print(const struct bytes *b)
 {
 	if (b->n)
 		out_shown(b->p, b->n);
-	out_shown_end();
+	out_shown_close();
 }
 
 /* Finds the template of the conversation, which its messages and --set may change. */

@@ -280,6 +280,6 @@ int describe_template(const struct gguf *g, struct why *w)
 	if (found <= 0)
 		return found < 0 ? -1 : why(w, "tokenizer.chat_template: missing: no template");
 	out_shown(template.s, template.n);
-	out_shown_end();
+	out_shown_close();
 	return 0;
 }

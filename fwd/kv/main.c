@@ -119,7 +119,7 @@ static int show(const char *name)
 		out_shown(text.p, text.n);
 		text.n = 0;
 	}
-	out_shown_end();
+	out_shown_close();
 	if (text.failed)
 		status = why(&w, "segment %s: out of memory", name);
 	bytes_free(&text);

@@ -36,7 +36,7 @@ static const struct {
 	{ "/system", "[TEXT]", "show the system message, or set it; - for none", set_system, 0 },
 	{ "/save", "FILE", "write the messages to a new file", save, 1 },
 	{ "/load", "FILE", "load a saved conversation", load, 1 },
-	{ "/set", "[KEY VALUE]", "change a sampling option (off: default); think show, think hide", set, 0 },
+	{ "/set", "[KEY VALUE]", "change a sampling option (off: default), or think: show, hide", set, 0 },
 	{ "/show", "", "model, system message, options, length", show, 0 },
 	{ "/tokens", "", "how much of the context is used", tokens, 0 }
 };

@@ -215,5 +215,6 @@ void show_end(void)
 	turn(SECTION_CONTENT);
 	visible_end(&show.visible, put_visible, NULL);
 	new_line();
+	write_text("\n", 1);
 	flush();
 }

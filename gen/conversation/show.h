@@ -24,7 +24,7 @@ void show_text(const char *s, size_t n);
 /* Moves the cursor to the start of a line, before others write. */
 void show_line(void);
 
-/* Ends the answer; leaves the cursor at the start of a line. */
+/* Ends the answer, with an empty line before the next turn. */
 void show_end(void);
 
 #endif

@@ -54,9 +54,13 @@ void out_char(char c)
 	out.bytes[out.n++] = c;
 }
 
+static char last_shown = '\n';   /* on a terminal */
+
 static void put_shown(void *context, const char *s, size_t n)
 {
 	out_bytes(s, n);
+	if (n)
+		last_shown = s[n - 1];
 }
 
 static struct visible shown;
@@ -76,6 +80,14 @@ void out_shown(const char *s, size_t n)
 void out_shown_end(void)
 {
 	visible_end(&shown, put_shown, NULL);
+}
+
+void out_shown_close(void)
+{
+	out_shown_end();
+	if (last_shown != '\n')
+		out_char('\n');
+	last_shown = '\n';
 }
 
 void out_quoted(const char *s, size_t n, char mark)

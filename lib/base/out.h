@@ -13,9 +13,11 @@ void out_text(const char *s);
 void out_char(char c);
 
 /* Appends text of any origin, such as a model's: on a terminal without control characters (visible.h), elsewhere as it
- * is. A character may be divided between calls; out_shown_end() is for the last. */
+ * is. A character may be divided between calls; out_shown_end() is for the last, and out_shown_close() also ends the
+ * line on a terminal, where a prompt of the shell follows. */
 void out_shown(const char *s, size_t n);
 void out_shown_end(void);
+void out_shown_close(void);
 
 /* Appends s[n] on one line, its characters as quote_next() spells them. */
 void out_quoted(const char *s, size_t n, char mark);
