@@ -87,6 +87,36 @@ static int make_texts(struct job *j, const struct model *m, struct why *w)
 
 /* ---- messages ---- */
 
+/* The type of a part if that is not text, or NULL. */
+static const char *media_type(const struct json *part)
+{
+	static const char *const types[] = { "image_url", "image", "input_audio", "audio_url", "audio", "video_url",
+		"video", "file" };
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (member_is(part, types[i]))
+			return types[i];
+	return NULL;
+}
+
+/* Refuses what cannot be evaluated: the template may have a mark for it, or leave it out. */
+static int check_parts(struct job *j, struct why *w)
+{
+	size_t number = 1;
+
+	for (const struct json *m = member_first(field(j, "messages")); m; m = m->next, number++) {
+		const struct json *content = json_get(m, "content"), *part = member_first(content);
+		const char *type = media_type(content);
+
+		for (; part && !type; part = part->next)
+			type = media_type(part);
+		if (type)
+			return field_bad(j, "messages", why(w, "message %zu: parts of type %s are not supported",
+				number, type));
+	}
+	return 0;
+}
+
 /* Adds the members that a template reads, as an object in JSON. */
 static int add_messages(struct job *j, struct why *w)
 {
@@ -118,7 +148,7 @@ static int open_chat(struct job *j, const struct model *m, struct bytes *templat
 
 	if (tools && tools->type != JSON_ARRAY)
 		return field_bad(j, "tools", why(w, "tools: expected a list, not %s", json_type_name(tools)));
-	if (chat_open(&j->chat, &m->setup, m->vocab, w) || add_messages(j, w)
+	if (check_parts(j, w) || chat_open(&j->chat, &m->setup, m->vocab, w) || add_messages(j, w)
 	    || field_flag(j, "continue_final_message", &continued, w))
 		return -1;
 	if (continued && chat_continue(&j->chat, w))
