@@ -10,7 +10,7 @@
 
 static struct cli c = { .program = "ask", .synopsis = "[options] QUESTION... [< DOCUMENT]",
 	.purpose = "a question to a language model, and its answer", .opts = ask_opts,
-	.more = { chat_opts, ask_model_opts, fwd_opts, ask_draw_opts, sampler_opts, schema_opts }, .rules = ask_rules,
+	.more = { chat_opts, ask_model_opts, fwd_opts, draw_opts, sampler_opts, schema_opts }, .rules = ask_rules,
 	.common = "file no-stdin n-predict schema think no-think json history system tools model ctx-size threads seed "
 		"temp",
 	.examples = "  ask --no-stdin \"What is the capital of Norway?\"\n"

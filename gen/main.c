@@ -12,7 +12,8 @@
 
 static struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)",
 	.purpose = "text from a prompt: the loop of tok, fwd, sample and detok", .opts = prompt_opts,
-	.more = { chat_opts, model_opts, fwd_opts, pipeline_opts, sampler_opts, schema_opts }, .rules = option_rules,
+	.more = { chat_opts, model_opts, fwd_opts, pipeline_opts, draw_opts, sampler_opts, schema_opts },
+	.rules = option_rules,
 	.common = "file n-predict stop json verbose lines texts chat interactive history model kv draft seed temp",
 	.examples = "  gen -m m.gguf -n 100 \"Once upon a time\"\n"
 		"  gen -m m.gguf -i\n"

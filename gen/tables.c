@@ -4,6 +4,13 @@
 #include "arguments.h"
 
 /* Of gen and of ask. */
+#define STOPS { STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" }
+#define LIKELY \
+	{ LOGPROBS, "logprobs", "N", \
+		"with --json: the N most likely tokens at each position, with log-probabilities" }
+#define VERBOSE { 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" }
+#define OVERRIDE \
+	{ PASSED, "override", "KEY=VALUE", "override a key of the model file, such as rope.freq_base; repeatable" }
 #define DRAFTS \
 	{ DRAFT_MODEL, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n" \
 		"lookup: guess from repetitions in the text" }, \
@@ -26,15 +33,14 @@ const struct opt prompt_opts[] = {
 	{ PASSED, "no-parse-special", NULL, "treat control tokens in the prompt as plain text" },
 	{ ECHO, "echo", NULL, "print the prompt before the text" },
 	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation or a full context)" },
-	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
+	STOPS,
 	{ PASSED, "special", NULL, "show control tokens" },
 	{ COLOR, "color", NULL, "shade the text by how surprising each token was, on a terminal" },
 	{ JSON, "json", NULL, "print one line of JSON instead of the text: ids, text, log-probabilities, times" },
-	{ LOGPROBS, "logprobs", "N",
-		"with --json: the N most likely tokens at each position, with log-probabilities" },
+	LIKELY,
 	{ VERIFY, "verify", "FILE", "check that texts were made as the lines of --json in FILE say (-: stdin);\n"
 		"exit status as from diff: 0 all were, 1 not all, 2 trouble" },
-	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
+	VERBOSE,
 	{ .help = "Many prompts or texts" },
 	{ LINES, "lines", "FILE", "answer the prompt on each line of FILE (-: stdin), with one line for each" },
 	{ 'j', "jobs", "N", "with --lines, --requests: at most N texts at a time (default: " ARGUMENTS_JOBS ")" },
@@ -62,7 +68,7 @@ const struct opt model_opts[] = {
 	{ .help = "Model and state" },
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
 	{ APPEND, "append", NULL, "with --kv: append the prompt to the kept text (tok --append)" },
-	{ PASSED, "override", "KEY=VALUE", "override a key of the model file, such as rope.freq_base; repeatable" },
+	OVERRIDE,
 	{ 0 }
 };
 
@@ -72,6 +78,10 @@ const struct opt pipeline_opts[] = {
 	{ OWN, "stage", "NAME=COMMAND", "run the shell command COMMAND instead of tok, fwd, sample or detok" },
 	{ HOSTS, "hosts", "LIST", "run fwd's layers on several hosts by ssh: a:0-13,b:14-27; no name: this host" },
 	DRAFTS,
+	{ 0 }
+};
+
+const struct opt draw_opts[] = {
 	{ .help = "Sampling" },         /* sampler_opts continue it */
 	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
 	{ 0 }
@@ -128,14 +138,13 @@ const struct opt ask_opts[] = {
 	{ NO_STDIN, "no-stdin", NULL, "there is no document; for loops that read their own stdin" },
 	{ 'n', "n-predict", "N", "stop the answer after N tokens (default: -1: at its end or a full context)" },
 	{ 'N', "texts", "N", "print N answers, with seeds from -s on, each on a line" },
-	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
+	STOPS,
 	{ JSON_SCHEMA, "schema", "FILE", "the answer is JSON that matches this schema" },
 	{ THINK, "think", NULL, "print the model's reasoning on stderr (default: if that is a terminal)" },
 	{ NO_THINK, "no-think", NULL, "ask the model's template for no reasoning" },
 	{ JSON, "json", NULL, "print one line of JSON instead of the answer: ids, text, log-probabilities, times" },
-	{ LOGPROBS, "logprobs", "N",
-		"with --json: the N most likely tokens at each position, with log-probabilities" },
-	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
+	LIKELY,
+	VERBOSE,
 	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append question and answer to it" },
 	CALLS,
 	{ 0 }
@@ -144,14 +153,8 @@ const struct opt ask_opts[] = {
 const struct opt ask_model_opts[] = {
 	{ .help = "Model and state" },
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else a small model that comes with lmpipe)" },
-	{ PASSED, "override", "KEY=VALUE", "override a key of the model file, such as rope.freq_base; repeatable" },
+	OVERRIDE,
 	DRAFTS,
-	{ 0 }
-};
-
-const struct opt ask_draw_opts[] = {
-	{ .help = "Sampling" },         /* sampler_opts continue it */
-	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
 	{ 0 }
 };
 

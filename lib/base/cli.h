@@ -34,7 +34,7 @@
 
 #include "why.h"
 
-enum { CLI_SHARED = 256, CLI_TABLES = 6 };
+enum { CLI_SHARED = 256, CLI_TABLES = 7 };
 
 /* A row of an option table. A row with nothing but help is a heading of --help, for the rows up to the next heading,
  * those of further tables included. A row of zeroes ends the table. */
