@@ -19,9 +19,8 @@ struct passage {
 
 struct filter {
 	const struct printer *p;
-	const struct cli *c;
+	const struct settings *set;
 	struct frame_in *in;
-	int generated;
 	struct sequences passages;
 	int32_t *ids;           /* of the current frame */
 	char *words;            /* of the current frame of options */
@@ -87,7 +86,7 @@ static int pass_ids(struct filter *l, struct passage *g, const struct frame *f, 
 		found = printer_id(&g->printer, l->ids[n++], 1);
 	}
 	g->first = f->pos;
-	g->next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n;
+	g->next = frame_after(f->pos, n);
 	if (found) {
 		g->found = g->printer.found;
 		printer_end(&g->printer);
@@ -114,7 +113,7 @@ static int pass_options(struct filter *l, struct passage *g, const struct frame 
 	if (frame_read_all(l->in, f, &l->words, &l->words_room, w))
 		return -1;
 	g->found = -1;
-	g->refused = stops_change(&g->printer, l->p, l->c, l->words, f->rows, &reason) < 0;
+	g->refused = stops_change(&g->printer, l->p, l->set->c, l->words, f->rows, &reason) < 0;
 	if (!g->refused)
 		return frame_write(OUT, f, l->words, w);
 	return frame_write_refusal(OUT, &reason, f->seq, w) || end_passage(l, g, w) ? -1 : !f->seq;
@@ -128,7 +127,7 @@ static int pass(struct filter *l, const struct frame *f, struct why *w)
 
 	if (sequences_is_over(&l->passages, f->seq))
 		return 0;
-	if (l->generated && f->kind == FRAME_IDS && !(f->flags & FRAME_SAMPLED))
+	if (l->set->generated && f->kind == FRAME_IDS && !(f->flags & FRAME_SAMPLED))
 		return frame_copy(l->in, f, OUT, w);
 	if (f->kind == FRAME_FORK)
 		return pass_fork(l, f, w);
@@ -180,14 +179,13 @@ static void close_filter(struct filter *l)
 	free(l->words);
 }
 
-int filter_stop(const struct printer *p, const struct cli *c, struct frame_in *in, int generated, int turns,
-	struct why *w)
+int filter_stop(const struct printer *p, const struct settings *set, struct frame_in *in, struct why *w)
 {
-	struct filter l = { .p = p, .c = c, .in = in, .generated = generated };
+	struct filter l = { .p = p, .set = set, .in = in };
 	int got = 0, status = 0, many = 0;
 	struct frame f;
 
-	while (status >= 0 && (turns || many || !status) && (got = frame_next(in, &f, w)) > 0) {
+	while (status >= 0 && (set->turns || many || !status) && (got = frame_next(in, &f, w)) > 0) {
 		many |= f.seq != 0;
 		status = pass(&l, &f, w);
 	}

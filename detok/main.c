@@ -11,9 +11,10 @@
 #include "lib/base/out.h"
 #include "lib/gguf/gguf.h"
 #include "lib/gguf/models.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "filter.h"
 #include "printer.h"
+#include "settings.h"
 #include "single.h"
 #include "stops.h"
 #include "texts.h"
@@ -54,13 +55,9 @@ static struct cli c = { .program = "detok", .synopsis = "[options] MODEL < ids >
 		"  ... | sample --turns | detok --lines m.gguf\n" };
 static struct why w;
 
-static struct {
-	const char *suffix, *end;
-	int generated, turns, frames, lines, ordered, json, pieces;
-	int end_fd;             /* or -1 */
-	size_t refused;         /* sequences whose options were refused */
-	struct card card;       /* of our vocabulary */
-} detok = { .suffix = "", .end_fd = -1 };
+static struct settings set = { .c = &c, .suffix = "", .end_fd = -1 };
+static struct card card;        /* of our vocabulary */
+static size_t refused;          /* sequences whose options were refused */
 
 static void must(int failed)
 {
@@ -70,33 +67,31 @@ static void must(int failed)
 
 static void check_card(struct frame_in *in, const struct frame *f)
 {
-	struct card card;
+	struct card its;
 
-	must(card_read(in, f, &card, &w) || card_agree(&card, in->name, &detok.card, c.argv[0], &w));
+	must(card_read(in, f, &its, &w) || card_agree(&its, in->name, &card, c.argv[0], &w));
 }
 
 static void print_all(const struct printer *line, struct frame_in *in)
 {
-	struct single s = { .line = line, .c = &c, .generated = detok.generated, .pieces = detok.pieces,
-		.suffix = detok.suffix, .end_fd = detok.end_fd, .end = detok.end, .next = FRAME_APPEND };
+	struct single s = { .set = &set, .line = line };
 	struct why later;
 	struct frame f;
 	int got = 0;
 
 	must(printer_fork(&s.printer, line, &w));
-	while ((detok.turns || !s.stopped) && (got = frame_next(in, &f, &w)) > 0)
+	while ((set.turns || !s.stopped) && (got = frame_next(in, &f, &w)) > 0)
 		if (f.kind == FRAME_CARD)
 			check_card(in, &f);
 		else
 			must(single_frame(&s, in, &f, &w));
 	must(single_end(&s, got < 0 ? &later : &w) || got < 0);
-	detok.refused = s.refused;
+	refused = s.refused;
 }
 
 static void print_lines(const struct printer *p, struct frame_in *in)
 {
-	struct texts t = { .printer = *p, .c = &c, .generated = detok.generated, .ordered = detok.ordered,
-		.json = detok.json, .end_fd = detok.end_fd, .end = detok.end };
+	struct texts t = { .set = &set, .printer = *p };
 	struct why later;
 	struct frame f;
 	int got;
@@ -110,7 +105,7 @@ static void print_lines(const struct printer *p, struct frame_in *in)
 	/* everything before a fault is printed */
 	if (texts_end(&t, got < 0 ? &later : &w) || got < 0)
 		cli_die(&c, "%s", w.text);
-	detok.refused = t.refused;
+	refused = t.refused;
 }
 
 static void options(struct printer *p)
@@ -121,26 +116,25 @@ static void options(struct printer *p)
 		switch (o->letter) {
 		case SPECIAL: p->special = 1; break;
 		case MARKS: p->marks = 1; break;
-		case GENERATED: detok.generated = 1; break;
-		case SUFFIX: detok.suffix = c.value; break;
+		case GENERATED: set.generated = 1; break;
+		case SUFFIX: set.suffix = c.value; break;
 		case STOP: stops_add(&c, p); break;
-		case PIECES: detok.pieces = 1; break;
-		case TURNS: detok.turns = 1; break;
-		case END: detok.end = c.value; break;
-		case FRAMES: detok.frames = 1; break;
-		case LINES: detok.lines = 1; break;
-		case ORDERED: detok.ordered = 1; break;
-		case JSON: detok.json = 1; break;
+		case PIECES: set.pieces = 1; break;
+		case TURNS: set.turns = 1; break;
+		case END: set.end = c.value; break;
+		case FRAMES: set.frames = 1; break;
+		case LINES: set.lines = 1; break;
+		case ORDERED: set.ordered = 1; break;
+		case JSON: set.json = 1; break;
 		}
 	if (c.argc != 1)
 		cli_usage(&c, "expected one operand, the model (try --help)");
-	if (!detok.lines && !detok.frames && !detok.pieces && !*detok.suffix && isatty(STDOUT_FILENO))
-		detok.suffix = "\n";
+	if (!set.lines && !set.frames && !set.pieces && !*set.suffix && isatty(STDOUT_FILENO))
+		set.suffix = "\n";
 }
 
 static void put(void *context, const char *s, size_t n)
 {
-	(void)context;
 	out_shown(s, n);
 }
 
@@ -155,29 +149,29 @@ int main(int argc, char **argv)
 	must(!(p.stop = stop_open(&w)));
 	options(&p);
 	cli_binary(&c, 0);
-	if (detok.frames)
+	if (set.frames)
 		cli_binary(&c, 1);
 	guard_arm(c.program);
 	if (!(g = gguf_open(models_path(c.argv[0], &w), 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
 		cli_die(&c, "%s", w.text);
-	if (detok.end && (detok.end_fd = open(detok.end, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
-		cli_die(&c, "%s: %s", detok.end, strerror(errno));
-	vocab_card(vocab, &detok.card);
+	if (set.end && (set.end_fd = open(set.end, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
+		cli_die(&c, "%s: %s", set.end, strerror(errno));
+	vocab_card(vocab, &card);
 	p.vocab = vocab;
-	p.card = &detok.card;
-	p.put = detok.frames ? NULL : put;
+	p.card = &card;
+	p.put = set.frames ? NULL : put;
 	frame_open_in(&in, 0, "standard input");
-	if (detok.frames)
-		must(filter_stop(&p, &c, &in, detok.generated, detok.turns, &w));
-	else if (detok.lines)
+	if (set.frames)
+		must(filter_stop(&p, &set, &in, &w));
+	else if (set.lines)
 		print_lines(&p, &in);
 	else
 		print_all(&p, &in);
 	stop_close(p.stop);
 	vocab_close(vocab);
 	gguf_close(g);
-	if (detok.refused)
-		cli_failed(&c, "the options of %zu sequence%s were refused", detok.refused,
-			detok.refused == 1 ? "" : "s");
+	if (refused)
+		cli_failed(&c, "the options of %zu sequence%s were refused", refused,
+			refused == 1 ? "" : "s");
 	return cli_end(&c);
 }

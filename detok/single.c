@@ -15,7 +15,7 @@ enum { PART = 256 };
 /* Passes on the status of a write to --end; the reason of a failure gets the name of the file. */
 static int named(const struct single *s, int status, struct why *w)
 {
-	return status ? why_in(w, s->end) : 0;
+	return status ? why_in(w, s->set->end) : 0;
 }
 
 /* Ends the text, because a stop string ended with the id before pos. */
@@ -27,7 +27,7 @@ static int stop_here(struct single *s, uint32_t pos, struct why *w)
 	s->stopped = 1;
 	if (out_flush(w))
 		return -1;
-	return s->end_fd < 0 ? 0 : named(s, frame_write_stop(s->end_fd, text, n, pos, s->seq, w), w);
+	return s->set->end_fd < 0 ? 0 : named(s, frame_write_stop(s->set->end_fd, text, n, pos, s->seq, w), w);
 }
 
 /* For --pieces. */
@@ -47,10 +47,10 @@ static int print_part(struct single *s, const struct frame_in *in, const int32_t
 	for (size_t i = 0; i < n && !s->stopped; i++) {
 		if (card_check_id(ids[i], s->printer.card->n_vocab, w))
 			return frame_why(in, w);
-		if (s->pieces)
+		if (s->set->pieces)
 			print_piece(&s->printer, ids[i], sampled);
 		else if (printer_id(&s->printer, ids[i], sampled)
-		    && stop_here(s, pos == FRAME_APPEND ? pos : pos + (uint32_t)i + 1, w))
+		    && stop_here(s, frame_after(pos, i + 1), w))
 			return -1;
 	}
 	return 0;
@@ -72,7 +72,7 @@ static int take_ids(struct single *s, struct frame_in *in, const struct frame *f
 	for (uint32_t i = 0; i < f->rows && !s->stopped; i += n) {
 		n = (uint32_t)size_min(f->rows - i, PART);
 		if (frame_read(in, f, ids, n, w)
-		    || print_part(s, in, ids, n, sampled, f->pos == FRAME_APPEND ? f->pos : f->pos + i, w))
+		    || print_part(s, in, ids, n, sampled, frame_after(f->pos, i), w))
 			return -1;
 	}
 	return out_flush(w);
@@ -83,25 +83,25 @@ static int end_text(struct single *s, struct why *w)
 {
 	printer_end(&s->printer);
 	out_shown_end();
-	out_text(s->suffix);
+	out_text(s->set->suffix);
 	s->stopped = s->open = 0;
-	s->next = FRAME_APPEND;
+	s->next = 0;
 	return out_flush(w);
 }
 
 /* Handles sampled ids that do not continue the text: they begin another one. */
 static int follow(struct single *s, const struct frame *f, struct why *w)
 {
-	if (s->next != FRAME_APPEND && f->pos != FRAME_APPEND && f->pos != s->next && end_text(s, w))
+	if (s->next && f->pos != FRAME_APPEND && f->pos != s->next && end_text(s, w))
 		return -1;
-	s->next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows;
+	s->next = f->pos == FRAME_APPEND ? 0 : f->pos + f->rows;
 	return 0;
 }
 
 /* The options of the sequence were refused, for the reason text[n]. */
 static void refuse(struct single *s, uint32_t seq, const char *text, size_t n)
 {
-	cli_warn(s->c, "sequence %" PRIu32 ": %.*s", seq, (int)n, text);
+	cli_warn(s->set->c, "sequence %" PRIu32 ": %.*s", seq, (int)n, text);
 	s->refused++;
 }
 
@@ -113,7 +113,7 @@ static int take_options(struct single *s, struct frame_in *in, const struct fram
 	int failed = frame_read_all(in, f, &words, &room, w);
 
 	if (!failed) {
-		s->own = !stops_change(&s->printer, s->line, s->c, words, f->rows, &reason);
+		s->own = !stops_change(&s->printer, s->line, s->set->c, words, f->rows, &reason);
 		if (!s->own)
 			refuse(s, f->seq, reason.text, strlen(reason.text));
 		s->stopped = !s->own;
@@ -128,9 +128,9 @@ static int take_end(struct single *s, struct frame_in *in, const struct frame *f
 	char text[FRAME_STOP_MAX];
 	int stopped = s->stopped;
 
-	if (end_text(s, w) || (s->own && f->seq && stops_change(&s->printer, s->line, s->c, "", 0, w))
+	if (end_text(s, w) || (s->own && f->seq && stops_change(&s->printer, s->line, s->set->c, "", 0, w))
 	    || frame_read(in, f, text, f->rows, w)
-	    || (!stopped && s->end_fd >= 0 && named(s, frame_write(s->end_fd, f, text, w), w)))
+	    || (!stopped && s->set->end_fd >= 0 && named(s, frame_write(s->set->end_fd, f, text, w), w)))
 		return -1;
 	if (!stopped && f->flags == FRAME_END_REFUSED)
 		refuse(s, f->seq, text, f->rows);
@@ -149,7 +149,7 @@ int single_frame(struct single *s, struct frame_in *in, const struct frame *f, s
 		return 0;
 	if (sampled && follow(s, f, w))
 		return -1;
-	return !s->stopped && (sampled || !s->generated) ? take_ids(s, in, f, w) : 0;
+	return !s->stopped && (sampled || !s->set->generated) ? take_ids(s, in, f, w) : 0;
 }
 
 int single_end(struct single *s, struct why *w)
@@ -157,7 +157,7 @@ int single_end(struct single *s, struct why *w)
 	printer_end(&s->printer);
 	out_shown_end();
 	if (s->open)
-		out_text(s->suffix);
+		out_text(s->set->suffix);
 	printer_close(&s->printer);
 	return out_flush(w);
 }

@@ -189,7 +189,7 @@ static int print(struct texts *t, struct text *x, struct why *w)
 	uint32_t seq = x->sequence.number;
 	int failed = x->bytes.failed;
 
-	if (t->json)
+	if (t->set->json)
 		print_json(x);
 	else
 		texts_line(x->bytes.p, x->bytes.n);
@@ -231,13 +231,13 @@ static int end_text(struct texts *t, struct text *x, enum frame_reason reason, u
 		return why(w, "sequence %" PRIu32 ": out of memory for its stop string", end.seq);
 	if (n)
 		memcpy(x->by, by, x->n_by = n);
-	if (reason == FRAME_END_REFUSED && !t->json) {
+	if (reason == FRAME_END_REFUSED && !t->set->json) {
 		t->refused++;
-		cli_warn(t->c, "sequence %" PRIu32 ": %.*s", end.seq, (int)n, n ? by : "");
+		cli_warn(t->set->c, "sequence %" PRIu32 ": %.*s", end.seq, (int)n, n ? by : "");
 	}
-	if (t->end_fd >= 0 && frame_write(t->end_fd, &end, by, w))
-		return why_in(w, t->end);
-	if (!t->ordered)
+	if (t->set->end_fd >= 0 && frame_write(t->set->end_fd, &end, by, w))
+		return why_in(w, t->set->end);
+	if (!t->set->ordered)
 		return print(t, x, w);
 	while (!failed && (x = due(t)))
 		failed = print(t, x, w);
@@ -263,23 +263,20 @@ static int add_ids(struct texts *t, struct frame_in *in, const struct frame *f, 
 		n = f->rows - i < PART ? f->rows - i : PART;
 		if (frame_read(in, f, ids, n, w))
 			return -1;
-		if (!sampled && t->json && add_given(x, ids, n,
-			f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i, w))
+		if (!sampled && t->set->json && add_given(x, ids, n, frame_after(f->pos, i), w))
 			return -1;
 		for (k = 0; k < n; k++) {
 			if (card_check_id(ids[k], x->printer.card->n_vocab, w))
 				return frame_why(in, w);
-			if (!sampled && t->generated)
+			if (!sampled && t->set->generated)
 				continue;
 			x->count += (uint64_t)sampled;
-			if (sampled && t->json && add_drawn(x, ids[k],
-				f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k, w))
+			if (sampled && t->set->json && add_drawn(x, ids[k], frame_after(f->pos, i + k), w))
 				return -1;
 			if (!printer_id(&x->printer, ids[k], sampled))
 				continue;
 			stop = stop_string(x->printer.stop, x->printer.found, &n_stop);
-			return end_text(t, x, FRAME_END_STOP,
-				f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k + 1, stop, n_stop, w);
+			return end_text(t, x, FRAME_END_STOP, frame_after(f->pos, i + k + 1), stop, n_stop, w);
 		}
 	}
 	return 0;
@@ -290,7 +287,7 @@ static int take_options(struct texts *t, struct text *x, const struct frame *f, 
 {
 	struct why reason;
 
-	if (stops_change(&x->printer, &t->printer, t->c, t->words, f->rows, &reason))
+	if (stops_change(&x->printer, &t->printer, t->set->c, t->words, f->rows, &reason))
 		return end_text(t, x, FRAME_END_REFUSED, FRAME_APPEND, reason.text, strlen(reason.text), w);
 	x->own = 1;
 	return 0;
@@ -326,9 +323,9 @@ int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, str
 	if (sequences_is_over(&t->sequences, f->seq) || f->seq == FRAME_NO_SEQ || (x && x->over))
 		return 0;
 	if (f->kind == FRAME_IDS)
-		return !t->generated || t->json || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
+		return !t->set->generated || t->set->json || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
 	if (f->kind == FRAME_LOGPROBS)
-		return t->json && x && x->ids.n ? take_logprob(x, in, f, w) : 0;
+		return t->set->json && x && x->ids.n ? take_logprob(x, in, f, w) : 0;
 	if (f->kind == FRAME_FORK)
 		return take_fork(t, in, f, w);
 	/* sequence 0 may end twice */

@@ -5,18 +5,14 @@
 
 #include <stdint.h>
 
-#include "lib/base/cli.h"
 #include "lib/stream/frame.h"
 #include "lib/stream/sequences.h"
 #include "printer.h"
+#include "settings.h"
 
 struct texts {                          /* set by the caller, the rest zeros: */
+	const struct settings *set;
 	struct printer printer;         /* each text's printer is a copy of it; it prints nothing itself */
-	const struct cli *c;            /* the options of sequences are in its tables */
-	int generated;                  /* the text is only what a sampler drew */
-	int ordered, json;
-	int end_fd;                     /* receives an `end ` frame for each text; or -1 */
-	const char *end;                /* its name */
 
 	struct sequences sequences;     /* private; of struct text */
 	uint32_t next;                  /* number of the next line; with `ordered` */

@@ -9,7 +9,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/why.h"
 #include "lib/sampler/positions.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/vocab/vocab.h"
 #include "top.h"
 #include "until.h"

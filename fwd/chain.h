@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "fwd/measure/report.h"
 #include "fwd/plan/plan.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "fwd/plan/plan.h"
 #include "batch_rows.h"
 

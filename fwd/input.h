@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "batch.h"
 #include "chain.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/base/cli.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/stream/sequences.h"
 #include "gen/loop/result.h"
 

@@ -3,6 +3,7 @@
 #define JSON_LINE_H
 
 #include "lib/base/bytes.h"
+#include "lib/stream/card.h"
 #include "gen/loop/result.h"
 #include "request.h"
 

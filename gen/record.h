@@ -10,6 +10,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/json.h"
 #include "lib/base/why.h"
+#include "lib/stream/card.h"
 #include "lib/stream/ids.h"
 #include "gen/loop/result.h"
 #include "request.h"

@@ -8,7 +8,7 @@
 
 #include "lib/base/why.h"
 #include "lib/grammar/mask.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "after.h"
 #include "pieces.h"
 

@@ -152,7 +152,7 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 		n = certain - i < 1024 ? certain - i : 1024;
 		if (frame_read(&s->in, f, ids, n, w) < 0)
 			return -1;
-		if (sampler_history(g->sampler, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i, ids, n, w) < 0)
+		if (sampler_history(g->sampler, frame_after(f->pos, i), ids, n, w) < 0)
 			return frame_why(&s->in, w);
 		if (!(f->flags & FRAME_SAMPLED) && take_thoughts(g, ids, n, w))
 			return -1;

@@ -258,8 +258,8 @@ static int fail(struct session *s, const struct frame *f, struct why *w)
 	why(w, "sequence %" PRIu32 ": %s", f->seq, cause.text);
 	frame_why(&s->in, w);
 	s->failed++;
-	if (frame_write_end(1, FRAME_END_ERROR, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows, f->seq,
-		&ignored) || end_generation(s, f->seq, &ignored)) {
+	if (frame_write_end(1, FRAME_END_ERROR, frame_after(f->pos, f->rows), f->seq, &ignored)
+	    || end_generation(s, f->seq, &ignored)) {
 		*w = ignored;
 		return -1;
 	}

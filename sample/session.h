@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/stream/sequences.h"
 #include "grammars.h"
 #include "settings.h"

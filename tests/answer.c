@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "lib/base/cli.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/stream/ids.h"
 #include "lib/stream/sequences.h"
 

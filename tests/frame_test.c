@@ -16,7 +16,7 @@
 #include "lib/base/io.h"
 #include "lib/base/slurp.h"
 #include "lib/base/system.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "check.h"
 
 enum { COLS = 40000 };

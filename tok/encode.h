@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/vocab/vocab.h"
 
 enum adding { ADD_AS_MODEL_SAYS, ADD_ALWAYS, ADD_NEVER };

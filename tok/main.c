@@ -8,7 +8,7 @@
 #include "lib/base/out.h"
 #include "lib/gguf/gguf.h"
 #include "lib/gguf/models.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "document.h"
 #include "pair.h"
 #include "prompts.h"

@@ -9,7 +9,7 @@
 
 #include "lib/base/why.h"
 #include "lib/process/stages.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/stream/ids.h"
 #include "guessing.h"
 

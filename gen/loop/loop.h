@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/stream/sequences.h"
 #include "queue.h"
 #include "result.h"

@@ -146,7 +146,7 @@ static int take_drawn(struct loop *l, struct live *s, const struct frame *f, str
 	if (!l->drawing++ && l->idle)
 		l->idle(l, 0);
 	for (; n < f->rows && !s->reason; n++)
-		if (count(l, s, ids[n], pos == FRAME_APPEND ? pos : pos + (uint32_t)n, w))
+		if (count(l, s, ids[n], frame_after(pos, n), w))
 			return -1;
 	accepted = count_accepted(s, ids, pos, n);
 	l->drawn += n;
@@ -158,7 +158,7 @@ static int take_drawn(struct loop *l, struct live *s, const struct frame *f, str
 	if (s->reason || s->canvas)
 		return 0;
 	rest = accepted < n ? n - accepted : 1;
-	return forward(l, s, rest, pos == FRAME_APPEND ? pos : pos + (uint32_t)(n - rest), accepted, w);
+	return forward(l, s, rest, frame_after(pos, n - rest), accepted, w);
 }
 
 /* ---- canvases ---- */

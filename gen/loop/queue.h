@@ -6,7 +6,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/why.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 
 struct queue {                  /* starts as QUEUE_EMPTY */
 	struct bytes bytes;     /* those before `sent` have been written */

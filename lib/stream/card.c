@@ -1,6 +1,4 @@
-/* card: the frame that names a stream's vocabulary and model, so that sample needs no model file and nothing is decoded
- * with the wrong one. */
-#include "frame.h"
+#include "card.h"
 
 #include <inttypes.h>
 

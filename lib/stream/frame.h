@@ -13,7 +13,7 @@ enum {
 	FRAME_HEADER = 32,              /* bytes */
 	FRAME_IDS_MAX = 1 << 26,        /* rows of an `ids ` frame, and cols of any */
 	FRAME_VOCAB_MAX = 1 << 24,
-	FRAME_EOG_MAX = 256,
+	FRAME_EOG_MAX = 256,            /* of a card */
 	FRAME_STOP_MAX = 4096,          /* bytes of a stop string, or of the reason of a refusal */
 	FRAME_OPTS_MAX = 1 << 24        /* bytes of an `opts` frame */
 };
@@ -67,6 +67,12 @@ const char *frame_pooling_name(uint32_t flags);
 struct frame {
 	uint32_t kind, rows, cols, type, flags, pos, seq;
 };
+
+/* The position n after pos; FRAME_APPEND, as pos is then, if that is not known. */
+static inline uint32_t frame_after(uint32_t pos, size_t n)
+{
+	return pos == FRAME_APPEND ? FRAME_APPEND : pos + (uint32_t)n;
+}
 
 /* ---- reading ---- */
 
@@ -134,35 +140,5 @@ int frame_write_refusal(int fd, const struct why *reason, uint32_t seq, struct w
 /* Copies the current frame, whose payload must be unread. If the input ends inside a frame of at most 4096 bytes (any
  * `end ` frame or card), nothing is written. */
 int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w);
-
-/* ---- the card: the vocabulary of a stream's ids ---- */
-
-/* Payload words (int32): 0-1 fingerprint of the vocabulary (low, high), 2 n_vocab, 3 BOS id or -1, 4-5 fingerprint of
- * the model that made the logits, 0 before fwd, 6 its context or 0, 7 for a diffusion model 1 + mask_id, negative if
- * shifted, otherwise 0, then the end-of-generation ids, ascending. */
-struct card {
-	uint64_t vocab, model;
-	int32_t n_vocab, bos, n_ctx;
-	int diffusion;          /* whether the model predicts mask tokens instead of the next token; if so: */
-	int32_t mask_id;        /* the mask token */
-	int shifted;            /* whether a row's logits are for the next position instead of its own */
-	int32_t n_eog, eog[FRAME_EOG_MAX];
-};
-
-/* card_read(): reads the payload of a card frame and checks it. card_write(): writes a card. card_append(): appends one
- * to a buffer. */
-int card_read(struct frame_in *in, const struct frame *f, struct card *card, struct why *w);
-int card_write(int fd, const struct card *card, struct why *w);
-int card_append(struct bytes *to, const struct card *card);
-
-/* -1 if two cards disagree: another vocabulary or size, or another model, where 0 is no model. The reason names both
- * sides, as "standard input" and "m.gguf". */
-int card_agree(const struct card *a, const char *a_name, const struct card *b, const char *b_name, struct why *w);
-
-/* -1 unless id is in a vocabulary of n_vocab. The reason is to be put after the id's origin: frame_why(), why_in(). */
-int card_check_id(int32_t id, int32_t n_vocab, struct why *w);
-
-/* 1 if id ends a generation. */
-int card_is_eog(const struct card *card, int32_t id);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "lib/base/why.h"
 #include "lib/gguf/gguf.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/stream/ids.h"
 
 struct vocab;

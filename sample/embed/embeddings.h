@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/stream/sequences.h"
 
 struct embedding {

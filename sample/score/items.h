@@ -15,7 +15,7 @@
 
 #include "lib/base/why.h"
 #include "lib/chat/chat_setup.h"
-#include "lib/stream/frame.h"
+#include "lib/stream/card.h"
 #include "lib/stream/ids.h"
 
 struct choice {
