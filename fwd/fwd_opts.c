@@ -16,7 +16,7 @@ const struct opt fwd_opts[] = {
 	{ OPT_KV, "kv", "NAME",
 		"keep the state in segment NAME (a file if NAME has a '/'), and continue from it" },
 	{ OPT_KV_TYPE, "kv-type", KV_TYPE_NAMES "auto",
-		"type of K and V; q8_0 is half the size of f16, q4_0 a quarter; auto: f32 for float\n"
+		"type of K and V; q8_0 takes 53% of the memory of f16, q4_0 28%; auto: f32 for float\n"
 		"models, f16 for quantised ones (default: auto)" },
 	{ OPT_IGNORE_TENSORS, "ignore-tensors", NULL,
 		"ignore tensors that the architecture does not have, such as those of a part that\n"

@@ -350,15 +350,32 @@ void stage_forget(const struct stage *s)
 	memset(line, 0, n + 1);
 }
 
+/* How many bytes of the line to leave out: the name of the stage, if what follows begins with an option or an argument.
+ * The user gave these to us, and need not know which stage looks at them. */
+static size_t name_of_stage(const struct stage *s, const char *line)
+{
+	size_t name = strlen(s->program) + 2, n;
+
+	if (s->shell)
+		return 0;
+	if (line[name] == '-')
+		return name;
+	for (size_t i = 1; i < s->n; i++)
+		if ((n = strlen(s->argv[i])) && !strncmp(line + name, s->argv[i], n) && line[name + n] == ':')
+			return name;
+	return 0;
+}
+
 /* Sets the reason to the error line of s or, if it has none, to what ended it. */
 static void explain(const struct stage *s, struct why *w)
 {
-	size_t length;
+	size_t length, from;
 	const char *line = line_of(s, &length);
 
-	if (line)
-		why(w, "%.*s", (int)length, line);
-	else if (died_of(s))
+	if (line) {
+		from = name_of_stage(s, line);
+		why(w, "%.*s", (int)(length - from), line + from);
+	} else if (died_of(s))
 		why(w, "%s: killed by signal %d", s->name, died_of(s));
 	else if (s->early)
 		why(w, "%s: ended, with status 0, before the text was complete", s->name);

@@ -64,7 +64,8 @@ void stages_block_interrupts(void);
  * failure. argv[0] is searched for in PATH if it has no slash. */
 int stage_start(struct stage *s, int in, int out, struct why *w);
 
-/* Waits for s. Returns 0, or -1 if it failed; the reason is its error line, if it wrote one. */
+/* Waits for s. Returns 0, or -1 if it failed; the reason is its error line, if it wrote one, without the name of the
+ * stage if that is about an option or an argument. */
 int stage_wait(struct stage *s, struct why *w);
 
 /* Drops the error line of s after stage_wait() has failed. Needed for stages that are run often and may fail, because
