@@ -134,7 +134,7 @@ static int forward_given(const struct session *s, const struct frame *f, const i
 {
 	if (!s->line.set.given || f->flags & FRAME_SAMPLED)
 		return 0;
-	return frame_write_ids(1, ids, n, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i, 0, f->seq, w);
+	return frame_write_ids(1, ids, n, frame_after(f->pos, i), 0, f->seq, w);
 }
 
 /* Guesses are not history yet, so only the first id of such a frame is appended. */
