@@ -107,8 +107,8 @@ LOOP = loop loop_in loop_back loop_start feed_opts live release cache queue draf
 CONVERSATION = conversation commands layout spans messages convert parser calls console display show alone list
 GEN = run generate signals options tables arguments hosts pipeline progress report json_line record verify \
 	$(LOOP:%=loop/%) $(CONVERSATION:%=conversation/%) $(REQUESTS:%=requests/%)
-REQUESTS = requests inbox job learned fields opts kept prompts choice logprobs parts deltas answers \
-	conversions answered
+REQUESTS = requests inbox jobs job model learned fields opts kept prompts choice logprobs parts envelope deltas \
+	answers conversions answered
 SERVE = http reply failure sampling keys engine service exchange turn openai texts embeddings rerank \
 	messages messages_input responses responses_input plain about routes connection
 SERVER = address server main

@@ -2,41 +2,12 @@
 #include "gen/requests/answers.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "gen/requests/fields.h"
+#include "gen/requests/envelope.h"
 #include "gen/requests/parts.h"
 #include "lib/base/clock.h"
 #include "lib/base/members.h"
-
-/* ---- OpenAI's batch form ---- */
-
-/* Begins a line, up to the members of the response's body. */
-static struct json_writer begin_batch(struct job *j, int status)
-{
-	struct json_writer to = json_to_bytes(&j->out);
-	char id[40];
-
-	snprintf(id, sizeof id, "batch_req_%zu", j->number);
-	json_open(&to, '{');
-	member_text(&to, "id", id);
-	member_value(&to, "custom_id", j->id);
-	member_open(&to, "response", '{');
-	member_int(&to, "status_code", status);
-	member_text(&to, "request_id", id);
-	member_open(&to, "body", '{');
-	return to;
-}
-
-static int end_batch(struct job *j, struct json_writer *to, struct why *w)
-{
-	json_close(to, '}');
-	json_close(to, '}');
-	member_null(to, "error");
-	return parts_end(j, to, w);
-}
 
 /* ---- choices ---- */
 
@@ -156,36 +127,22 @@ static int put_choices(struct json_writer *to, struct job *j, struct why *w)
 	return 0;
 }
 
-/* What OpenAI's API has around the choices. */
-static void put_envelope(struct json_writer *to, const struct job *j)
-{
-	const struct json *model = field(j, "model");
-	char id[40];
-
-	snprintf(id, sizeof id, "%s-%zu", job_is_text(j) ? "cmpl" : "chatcmpl", j->number);
-	member_text(to, "id", id);
-	member_text(to, "object", job_is_text(j) ? "text_completion" : "chat.completion");
-	member_int(to, "created", (int64_t)time(NULL));
-	member_text(to, "model", model && model->type == JSON_STRING ? model->s : j->choice->model->name);
-}
-
 int answers_end(struct job *j, struct why *w)
 {
-	struct json_writer to = j->batch ? begin_batch(j, 200) : parts_begin(j);
+	struct json_writer to = envelope_begin(j, 200);
 
-	if (j->batch)
-		put_envelope(&to, j);
+	envelope_response(j, &to);
 	if (put_choices(&to, j, w))
 		return -1;
 	put_usage(&to, j);
 	if (!j->batch)
 		put_timings(&to, j);
-	return j->batch ? end_batch(j, &to, w) : parts_end(j, &to, w);
+	return envelope_end(j, &to, w);
 }
 
 int answers_error(struct job *j, const char *reason, int server, struct why *w)
 {
-	struct json_writer to = j->batch ? begin_batch(j, server ? 500 : 400) : parts_begin(j);
+	struct json_writer to = envelope_begin(j, server ? 500 : 400);
 
 	member_open(&to, "error", '{');
 	member_text(&to, "message", reason);
@@ -193,5 +150,5 @@ int answers_error(struct job *j, const char *reason, int server, struct why *w)
 	member_text(&to, "param", server ? NULL : j->param);
 	member_null(&to, "code");
 	json_close(&to, '}');
-	return j->batch ? end_batch(j, &to, w) : parts_end(j, &to, w);
+	return envelope_end(j, &to, w);
 }

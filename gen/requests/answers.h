@@ -1,5 +1,5 @@
-/* answers: the lines of JSON that answer requests for text, in the form of OpenAI's API without its envelope, which
- * only lines of its batch form have. They are appended to j->out. See also deltas.h, conversions.h. */
+/* answers: the lines of JSON that answer requests for text, in the form of OpenAI's API. They are appended to j->out.
+ * See also deltas.h, conversions.h, and envelope.h for what is around them. */
 #ifndef ANSWERS_H
 #define ANSWERS_H
 

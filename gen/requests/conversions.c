@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "gen/requests/envelope.h"
 #include "gen/requests/fields.h"
-#include "gen/requests/parts.h"
 #include "gen/requests/prompts.h"
 #include "lib/base/members.h"
 #include "lib/base/utf8.h"
@@ -98,7 +98,7 @@ static int describe(const struct model *m, struct json_writer *to)
 
 int conversions_answer(struct job *j, const struct model *m, struct why *w)
 {
-	struct json_writer to = parts_begin(j);
+	struct json_writer to = envelope_begin(j, 200);
 	int failed;
 
 	switch (j->kind) {
@@ -108,7 +108,7 @@ int conversions_answer(struct job *j, const struct model *m, struct why *w)
 	default: failed = describe(m, &to);
 	}
 	if (!failed)
-		return parts_end(j, &to, w);
+		return envelope_end(j, &to, w);
 	j->out.n = 0;
 	return -1;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gen/requests/envelope.h"
 #include "gen/requests/parts.h"
 #include "lib/base/members.h"
 #include "lib/base/utf8.h"
@@ -12,7 +13,7 @@ static int put_delta(struct choice *c, const char *delta, size_t n, size_t end, 
 	struct why *w)
 {
 	struct job *j = c->job;
-	struct json_writer to = parts_begin(j);
+	struct json_writer to = envelope_begin(j, 200);
 
 	member_open(&to, "choices", '[');
 	json_open(&to, '{');
@@ -26,7 +27,7 @@ static int put_delta(struct choice *c, const char *delta, size_t n, size_t end, 
 	parts_reason(&to, c, reason);
 	json_close(&to, '}');
 	json_close(&to, ']');
-	return parts_end(j, &to, w);
+	return envelope_end(j, &to, w);
 }
 
 /* The length of s[n] without a character that is begun at its end; bytes that are no UTF-8 are not held back. */

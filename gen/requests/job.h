@@ -4,25 +4,10 @@
 
 #include <stdint.h>
 
-#include "gen/requests/learned.h"
+#include "gen/requests/model.h"
 #include "lib/base/json.h"
-#include "lib/chat/chat_setup.h"
-#include "lib/gguf/gguf.h"
-#include "lib/process/stages.h"
 #include "lib/stream/ids.h"
 #include "lib/stream/stop.h"
-#include "lib/vocab/vocab.h"
-
-struct model {                  /* what answers need of the model here; the stages run it */
-	const char *path;
-	char name[128];         /* the file's, without .gguf */
-	struct gguf *gguf;
-	struct vocab *vocab;
-	struct card card;       /* of fwd */
-	struct chat_setup setup;
-	struct lessons *lessons;        /* what is known of its template; borrowed */
-	struct stage *kv;       /* the command that prints the ids in a segment, but for the name; NULL: none */
-};
 
 struct defaults {               /* what requests get that do not say it; from the command line of gen */
 	int64_t limit;          /* tokens, or LOOP_NO_LIMIT */
@@ -83,7 +68,7 @@ struct job {
 	/* its answer */
 	struct choice *choice;  /* [n_choices] */
 	size_t n_choices, n_started, n_over;
-	uint64_t waits_since;   /* when the line came, or when a choice last ended; by the clock of requests.c */
+	uint64_t waits_since;   /* when the line came, or when a choice last ended; by the clock of struct jobs */
 	int failed;             /* it is answered by an error */
 	double began;           /* by clock_now(), when its first sequence started; 0: not yet */
 	struct bytes out;       /* lines that wait until earlier jobs are answered */

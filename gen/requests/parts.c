@@ -1,27 +1,7 @@
-/* The parts that whole answers and deltas have in common. */
 #include "gen/requests/parts.h"
 
 #include "gen/requests/logprobs.h"
 #include "lib/base/members.h"
-
-/* ---- lines ---- */
-
-struct json_writer parts_begin(struct job *j)
-{
-	struct json_writer to = json_to_bytes(&j->out);
-
-	json_open(&to, '{');
-	member_value(&to, "id", j->id);
-	return to;
-}
-
-int parts_end(struct job *j, struct json_writer *to, struct why *w)
-{
-	json_close(to, '}');
-	return bytes_puts(&j->out, "\n") || to->failed ? why(w, "out of memory for an answer") : 0;
-}
-
-/* ---- choices ---- */
 
 const char *parts_finish(const struct choice *c)
 {

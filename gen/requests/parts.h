@@ -1,15 +1,9 @@
-/* parts: the parts that the lines of answers have in common: their begin and end, and for whole answers and deltas what
- * they say of a choice. */
+/* parts: what whole answers and deltas say of a choice. */
 #ifndef REQUEST_PARTS_H
 #define REQUEST_PARTS_H
 
 #include "gen/requests/choice.h"
-#include "gen/requests/job.h"
 #include "lib/base/json.h"
-
-/* Begins a line of j->out, with the job's id, and ends it. parts_end() returns 0, or -1 with a reason. */
-struct json_writer parts_begin(struct job *j);
-int parts_end(struct job *j, struct json_writer *to, struct why *w);
 
 /* Why a choice has ended: a finish_reason of OpenAI's API, or "cancelled". */
 const char *parts_finish(const struct choice *c);

@@ -1,4 +1,4 @@
-/* Jobs are in a list, the oldest first, until their answers have been queued for output. */
+/* What becomes of a job: its line is taken, its choices start and end, its answer is queued for output. */
 #include "gen/requests/requests.h"
 
 #include <stdio.h>
@@ -14,10 +14,9 @@
 #include "gen/requests/deltas.h"
 #include "gen/requests/inbox.h"
 #include "gen/requests/job.h"
+#include "gen/requests/jobs.h"
 #include "gen/requests/opts.h"
 #include "lib/base/io.h"
-#include "lib/chat/chat_opts.h"
-#include "lib/gguf/description.h"
 
 enum { WAITING_MAX = 64 << 20, OUT_MOST = 1 << 20 };    /* bytes of jobs that wait, and of answers */
 
@@ -29,28 +28,13 @@ static struct requests {
 	struct defaults defaults;
 	struct inbox inbox;
 	struct answered answered;
-	struct job *first, *last;       /* of the list */
+	struct jobs jobs;       /* until their answers have been queued for output */
 	size_t lines;
-	size_t waiting;         /* bytes of the jobs in the list */
-	uint64_t ticks;         /* lines taken and choices that were over: a clock */
 	int failed;             /* the input cannot be read, for this reason: */
 	struct why why;
 } all;
 
 /* ---- answers on their way ---- */
-
-static void unlink_job(struct requests *r, struct job *j)
-{
-	struct job **at = &r->first, *before = NULL;
-
-	for (; *at != j; at = &(*at)->next)
-		before = *at;
-	*at = j->next;
-	if (r->last == j)
-		r->last = before;
-	r->waiting -= j->arena.used;
-	job_free(j);
-}
 
 static int send(struct requests *r, struct job *j, struct why *w)
 {
@@ -60,37 +44,27 @@ static int send(struct requests *r, struct job *j, struct why *w)
 	return failed ? why(w, "out of memory for answers that wait") : 0;
 }
 
-/* Lets the next job with the same segment start. */
-static void let_follow(struct requests *r, const struct job *j)
-{
-	struct job *next = j->next;
-
-	while (j->kv && next && next->after != j)
-		next = next->next;
-	if (j->kv && next)
-		next->after = NULL;
-}
-
 /* Sends what there is of a job's answer, unless earlier ones come first. A job that is done is freed. */
 static int deliver(struct requests *r, struct job *j, struct why *w)
 {
+	struct jobs *jobs = &r->jobs;
 	int done = j->done;
 
 	if (done)
-		let_follow(r, j);
-	if (r->q->ordered && j != r->first)
+		jobs_done(j);
+	if (r->q->ordered && j != jobs->first)
 		return 0;
 	if (send(r, j, w))
 		return -1;
 	if (!done)
 		return 0;
-	unlink_job(r, j);
-	while (r->q->ordered && r->first && (done || r->first->out.n)) {
-		if (send(r, r->first, w))
+	jobs_remove(jobs, j);
+	while (r->q->ordered && jobs->first && (done || jobs->first->out.n)) {
+		if (send(r, jobs->first, w))
 			return -1;
-		if (!(done = r->first->done))
+		if (!(done = jobs->first->done))
 			break;
-		unlink_job(r, r->first);
+		jobs_remove(jobs, jobs->first);
 	}
 	return 0;
 }
@@ -105,17 +79,6 @@ static int refuse(struct requests *r, struct job *j, const struct why *reason, i
 }
 
 /* ---- lines ---- */
-
-static void append(struct requests *r, struct job *j)
-{
-	for (const struct job *before = r->first; j->kv && before; before = before->next)
-		if (!before->done && before->kv && !strcmp(before->kv, j->kv))
-			j->after = before;
-	*(r->last ? &r->last->next : &r->first) = j;
-	r->last = j;
-	r->waiting += j->arena.used;
-	j->waits_since = ++r->ticks;
-}
 
 /* The job is over: every choice is. */
 static int finish(struct requests *r, struct job *j, struct why *w)
@@ -161,10 +124,8 @@ static int stop_job(struct requests *r, struct job *j, struct why *w)
 static int cancel(struct requests *r, const struct job *by, struct why *w)
 {
 	struct why bad;
-	struct job *j = r->first;
+	struct job *j = jobs_find(&r->jobs, &by->key);
 
-	while (j && (j->done || !by->key.n || j->key.n != by->key.n || memcmp(j->key.p, by->key.p, j->key.n)))
-		j = j->next;
 	if (!j)
 		return 0;
 	if (!j->choice && job_prepare(j, &r->model, &r->defaults, &bad))
@@ -189,7 +150,7 @@ static int take_line(struct requests *r, const char *line, size_t n, struct why 
 		job_free(j);
 		return 0;
 	}
-	append(r, j);
+	jobs_add(&r->jobs, j);
 	if (failed)
 		return refuse(r, j, &bad, 0, w);
 	if (j->kind == JOB_TEXT || j->kind == JOB_CHAT)
@@ -209,7 +170,7 @@ static int take_long(struct requests *r, struct why *w)
 
 	if (!j)
 		return why(w, "out of memory for a request");
-	append(r, j);
+	jobs_add(&r->jobs, j);
 	why(&bad, "the line is longer than %d MiB", INBOX_LINE_MAX >> 20);
 	return refuse(r, j, &bad, 0, w);
 }
@@ -222,7 +183,7 @@ static int is_blank(const char *line, size_t n)
 /* Whether the input is read: not while too much waits. */
 static int has_room(const struct requests *r)
 {
-	return r->waiting < WAITING_MAX && queue_pending(&r->loop->to_copy) < OUT_MOST;
+	return r->jobs.bytes < WAITING_MAX && queue_pending(&r->loop->to_copy) < OUT_MOST;
 }
 
 /* Takes the lines that have come. */
@@ -236,7 +197,7 @@ static int take_lines(struct requests *r, struct why *w)
 		if (got == INBOX_LONG ? take_long(r, w) : !is_blank(line, n) && take_line(r, line, n, w))
 			return -1;
 	r->loop->text = has_room(r) && !r->inbox.ended ? r->inbox.fd : -1;
-	r->loop->ended = r->inbox.ended && !got && !r->first;
+	r->loop->ended = r->inbox.ended && !got && !r->jobs.first;
 	return 0;
 }
 
@@ -249,42 +210,11 @@ static void read_more(struct loop *l)
 
 /* ---- sequences ---- */
 
-static int has_choices_left(const struct job *j)
-{
-	return !j->done && !j->failed && !(j->choice && j->n_started == j->n_choices);
-}
-
-/* Whether a job gets a free place before another (NULL: none): fewer of its choices are running or, of as many, it has
- * waited longer. */
-static int comes_before(const struct job *j, const struct job *other)
-{
-	size_t running = j->n_started - j->n_over, others = other ? other->n_started - other->n_over : SIZE_MAX;
-
-	return running < others || (running == others && j->waits_since < other->waits_since);
-}
-
-/* The job whose turn it is. NULL: none has choices to start. */
-static struct job *next_job(const struct requests *r)
-{
-	struct job *found = NULL;
-
-	for (struct job *j = r->first; j; j = j->next) {
-		if (!has_choices_left(j) || j->after)
-			continue;
-		if (comes_before(j, found))
-			found = j;
-		/* later jobs have not waited longer than one that has not started */
-		if (!j->n_started)
-			break;
-	}
-	return found;
-}
-
 /* Starts a choice, or prepares a job. Returns 1 if there may be more to start; 0; or -1. */
 static int start(struct requests *r, struct why *w)
 {
 	struct why bad;
-	struct job *j = r->loop->active < r->loop->jobs ? next_job(r) : NULL;
+	struct job *j = r->loop->active < r->loop->jobs ? jobs_next(&r->jobs) : NULL;
 
 	if (!j)
 		return 0;
@@ -360,64 +290,13 @@ static int over(void *owner, uint32_t reason, const char *text, size_t n, struct
 		return -1;
 	if (failed && !j->failed && fail(&all, c, reason, text, n, w))
 		return -1;
-	j->waits_since = ++all.ticks;
+	jobs_choice_over(&all.jobs, j);
 	if (++j->n_over < j->n_choices)
 		return deliver(&all, j, w);
 	return finish(&all, j, w);
 }
 
 /* ---- start and end ---- */
-
-/* Whether the template takes the tools, whatever the conversation. */
-static int check_tools(struct chat *c, const char *tools, const struct bytes *template, struct why *w)
-{
-	struct bytes text = { .limit = CHAT_TEXT_MAX };
-	int failed = chat_add_text(c, "user", "a", 1, w)
-		|| chat_render(c, template->p ? template->p : "", template->n, NULL, &text, w);
-
-	bytes_free(&text);
-	return failed ? why_in(w, tools) : 0;
-}
-
-/* What is wrong with options of conversations is found here, not by each request. */
-static int check_setup(const struct model *m, struct why *w)
-{
-	const struct chat_setup *s = &m->setup;
-	struct bytes template = { .limit = CHAT_FILE_MAX };
-	struct jinja *t = NULL;
-	struct chat c;
-	int failed = chat_open(&c, s, m->vocab, w) || chat_choose(&c, s, m->gguf, &template, w) < 0;
-
-	if (!failed && s->template && !(t = jinja_parse(template.p ? template.p : "", template.n, w))) {
-		chat_explain(template.p ? template.p : "", template.n, w);
-		failed = why_in(w, s->template);
-	}
-	if (!failed && s->tools)
-		failed = check_tools(&c, s->tools, &template, w);
-	jinja_free(t);
-	bytes_free(&template);
-	chat_end(&c);
-	return failed ? -1 : 0;
-}
-
-static int open_model(struct requests *r, struct why *w)
-{
-	const struct request *q = r->q;
-	struct model *m = &r->model;
-
-	lessons_open(&r->lessons);
-	m->lessons = &r->lessons;
-	m->path = q->model;
-	m->kv = &r->q->stage[KV];
-	description_name(m->name, sizeof m->name, m->path);
-	for (size_t i = 0; i < q->n_given; i++)
-		if (chat_take(&m->setup, q->given[i].o, q->given[i].value, w) < 0)
-			return -1;
-	if (!(m->gguf = gguf_open(m->path, 0, w)) || !(m->vocab = vocab_open(m->gguf, VOCAB_ENCODE, w)))
-		return -1;
-	vocab_card(m->vocab, &m->card);
-	return m->setup.tools || m->setup.template || m->setup.name || m->setup.n_set ? check_setup(m, w) : 0;
-}
 
 static int set_defaults(struct requests *r, struct why *w)
 {
@@ -444,8 +323,7 @@ int requests(struct request *q, struct loop *l, struct why *w)
 	all.q = q;
 	all.loop = l;
 	if (inbox_open(&all.inbox, q->file, w) || (q->resume && answered_read(&all.answered, q->resume, w))
-	    || set_defaults(&all, w) || pipeline_start(q, l, -1, w)
-	    || open_model(&all, w))
+	    || set_defaults(&all, w) || pipeline_start(q, l, -1, w) || model_open(&all.model, q, &all.lessons, w))
 		return -1;
 	l->calls = &calls;
 	l->copy = STDOUT_FILENO;
@@ -467,20 +345,19 @@ void requests_end(const char *reason)
 	why(&why_now, "%s", reason);
 	if (io_write(STDOUT_FILENO, sent->bytes.p + sent->sent, queue_pending(sent), &w))
 		r->loop->gone |= LOOP_COPY;
-	while (r->first && !(r->loop->gone & LOOP_COPY)) {
-		struct job *j = r->first;
+	while (r->jobs.first && !(r->loop->gone & LOOP_COPY)) {
+		struct job *j = r->jobs.first;
 
 		if ((!j->done && !j->failed && answers_error(j, why_now.text, 1, &w))
 		    || io_write(STDOUT_FILENO, j->out.p, j->out.n, &w))
 			break;
-		unlink_job(r, j);
+		jobs_remove(&r->jobs, j);
 	}
-	while (r->first)
-		unlink_job(r, r->first);
+	while (r->jobs.first)
+		jobs_remove(&r->jobs, r->jobs.first);
 	inbox_close(&r->inbox);
 	answered_free(&r->answered);
 	stop_close(r->defaults.stop);
 	lessons_close(&r->lessons);
-	vocab_close(r->model.vocab);
-	gguf_close(r->model.gguf);
+	model_close(&r->model);
 }
