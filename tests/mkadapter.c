@@ -20,7 +20,8 @@ static const struct opt opts[] = {
 	{ ALPHA, "alpha", "X", "adapter.lora.alpha (default: 6)" },
 	{ 's', "scale", "X", "how much of it is built in (default: 1)" },
 	{ ONLY, "only", "TEXT", "only tensors whose names have this text" },
-	{ TYPE, "type", "f32|f16|q8_0", "of the factors; q8_0: of those whose rows are whole blocks (default: f32)" },
+	{ TYPE, "type", "f32|f16|bf16|q8_0",
+	  "of the factors; q8_0: of those whose rows are whole blocks (default: f32)" },
 	{ 'i', "invocation", "IDS", "invocation tokens, separated by blanks" },
 	{ PREFIX, "prefix", "TEXT", "adapter.lora.prompt_prefix" },
 	{ VECTOR, "vector", NULL, "a control vector" },
@@ -42,7 +43,7 @@ static struct settings {
 
 static struct arena memory = { .limit = SIZE_MAX };     /* of all numbers */
 
-enum { F32, F16, Q8_0, BLOCK = 32 };    /* values of --type; elements of a block of q8_0 */
+enum { F32, F16, BF16, Q8_0, BLOCK = 32 };    /* values of --type; elements of a block of q8_0 */
 
 /* Values are multiples of step, if it is not 0. */
 struct floats {
@@ -60,6 +61,14 @@ static void fill_block(const struct floats *f, const float *x, unsigned char *to
 		to[2 + i] = (unsigned char)lrintf(x[i] / f->step);
 }
 
+static uint16_t bf16(float x)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	return (uint16_t)(bits >> 16);
+}
+
 static void fill(const void *context, uint64_t first, size_t n, void *to)
 {
 	const struct floats *f = context;
@@ -67,6 +76,8 @@ static void fill(const void *context, uint64_t first, size_t n, void *to)
 	for (size_t i = 0; i < n; i++)
 		if (f->type == F16)
 			((uint16_t *)to)[i] = f32_to_f16(f->x[first + i]);
+		else if (f->type == BF16)
+			((uint16_t *)to)[i] = bf16(f->x[first + i]);
 		else if (f->type == F32)
 			((float *)to)[i] = f->x[first + i];
 		else if (i % BLOCK == 0)
@@ -89,6 +100,8 @@ static float *numbers(size_t n, double size, uint64_t seed)
 		x[i] = (float)(size * ((double)(mkrandom(seed, i) >> 11) / 0x1p52 - 1));
 		if (set.type == F16)
 			x[i] = f16_to_f32(f32_to_f16(x[i]));
+		else if (set.type == BF16)
+			x[i] = bf16_to_f32(bf16(x[i]));
 		else if (set.type == Q8_0 && size > 0)
 			x[i] = step * (float)lrintf(x[i] / step);
 	}
@@ -97,7 +110,7 @@ static float *numbers(size_t n, double size, uint64_t seed)
 
 static void add_typed(struct mkgguf *to, const char *name, struct floats f, const uint64_t dim[3])
 {
-	static const uint32_t formats[] = { FORMAT_F32, FORMAT_F16, FORMAT_Q8_0 };
+	static const uint32_t formats[] = { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q8_0 };
 
 	mkgguf_tensor(to, name, formats[f.type], dim, fill, &f, sizeof f);
 }

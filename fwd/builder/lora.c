@@ -23,7 +23,8 @@ const struct lora_pair *build_find_lora(struct builder *b, const char *name, siz
 	return build_failed(b) ? NULL : first;
 }
 
-/* Products by the factors A: as many as an op has room for. */
+/* Products by the factors A: as many as an op has room for. Activations stay floats, whatever the type of the factors:
+ * they are small, and quantised ones are widened. */
 struct first_products {
 	struct op_product o;
 	size_t adapter[PRODUCTS_MAX];
@@ -52,19 +53,18 @@ static struct value *add_first(struct builder *b, struct first_products *p, cons
 		append_first(b, p);
 	p->adapter[o->n] = pair->adapter;
 	o->w[o->n] = pair->a;
-	o->kind[o->n] = b->plan->setup.kernels->acts_kind(pair->a.format, 1);
-	o->x->wants[o->kind[o->n]] |= UINT64_C(1) << pair->a.format->id;
+	o->kind[o->n] = ACTS_F32;
+	o->x->wants[ACTS_F32] |= UINT64_C(1) << pair->a.format->id;
 	o->y[o->n++] = rows_of(low);
 	return low;
 }
 
-static struct lora_term *add_term(struct builder *b, struct op_lora *o, const struct lora_pair *pair, size_t of,
-	struct value *low)
+static struct lora_term *add_term(struct op_lora *o, const struct lora_pair *pair, size_t of, struct value *low)
 {
 	struct lora_term *t = &o->term[o->terms++];
 
 	*t = (struct lora_term){ .of = of, .adapter = pair->adapter, .factor = pair->factor, .b = pair->b,
-		.kind = b->plan->setup.kernels->acts_kind(pair->b.format, 1), .low = rows_of(low) };
+		.low = rows_of(low) };
 	return t;
 }
 
@@ -114,7 +114,7 @@ void build_lora(struct builder *b, const struct op_product *of)
 		o.rows[i] = of->w[i].rows;
 		o.y[i] = of->y[i];
 		for (const struct lora_pair *pair = of->lora[i]; pair; pair = pair->next) {
-			struct lora_term *t = add_term(b, &o, pair, i, add_first(b, &first, pair));
+			struct lora_term *t = add_term(&o, pair, i, add_first(b, &first, pair));
 
 			t->b.data = (const unsigned char *)t->b.data + of->lora_row[i] * t->b.row_bytes;
 			t->b.rows = o.rows[i];
@@ -137,7 +137,7 @@ void build_lora_of_embedding(struct builder *b, float scale)
 		struct op_embed first = { .ids = pair->a, .scale = 1, .x = rows_of(low) };
 
 		build_append(b, &op_embed, "lora_a", &first, sizeof first);
-		add_term(b, &o, pair, 0, low)->factor *= scale;
+		add_term(&o, pair, 0, low)->factor *= scale;
 	}
 	append_second(b, &o);
 }

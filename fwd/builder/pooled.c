@@ -5,7 +5,8 @@
 
 #include "fwd/model/embedder.h"
 
-static const char *const rank_tensors[] = { "cls", "cls.norm", "cls.output", NULL };
+static const char *const rank_products[] = { "cls", "cls.output" };
+static const char *const rank_norm[] = { "cls.norm", NULL };
 static const char *const dense_tensors[] = { "dense_2", "dense_3" };
 
 /* Which of its rows a text's embedding is made of. */
@@ -71,26 +72,36 @@ static void check_rank(struct builder *b)
 		build_matrix(b, "cls.output", labels, n, &unused);
 }
 
+/* Ignores a matrix of a head, its biases, and what adapters have for it. */
+static void ignore(struct builder *b, const char *name)
+{
+	const char *const names[] = { name, NULL };
+	struct tensor_name weight = build_name(b, name, "weight");
+	const struct gguf_tensor *t = gguf_tensor(b->model->gguf, weight.s);
+
+	if (t)
+		build_find_lora(b, weight.s, 1, (size_t)t->dim[1], (size_t)t->dim[0]);
+	build_ignore(b, names, "weight");
+	build_ignore(b, names, "bias");
+}
+
 void build_ignore_heads(struct builder *b)
 {
 	const struct family *f = b->model->family;
 
 	if (f->ranks) {
 		check_rank(b);
-		build_ignore(b, rank_tensors, "weight");
-		build_ignore(b, rank_tensors, "bias");
+		for (size_t i = 0; i < sizeof rank_products / sizeof *rank_products; i++)
+			ignore(b, rank_products[i]);
+		build_ignore(b, rank_norm, "weight");
+		build_ignore(b, rank_norm, "bias");
 	}
-	for (size_t i = 0; i < f->n_dense; i++) {
-		const char *const name[] = { dense_tensors[i], NULL };
-
-		build_ignore(b, name, "weight");
-		build_ignore(b, name, "bias");
-	}
+	for (size_t i = 0; i < f->n_dense; i++)
+		ignore(b, dense_tensors[i]);
 }
 
 void build_pooled(struct builder *b)
 {
-	static const char *const output[] = { "output", NULL };
 	struct plan *p = b->plan;
 	const struct family *f = b->model->family;
 	int ranks = p->setup.pooling == POOLING_RANK;
@@ -104,10 +115,8 @@ void build_pooled(struct builder *b)
 	else if (f->n_dense)
 		x = dense(b, x);
 	build_ignore_heads(b);
-	if (!f->headless) {
-		build_ignore(b, output, "weight");
-		build_ignore(b, output, "bias");
-	}
+	if (!f->headless)
+		ignore(b, "output");
 	p->embedding = rows_of(x);
 	p->n_embedding = x->n;
 }

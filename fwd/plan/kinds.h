@@ -85,7 +85,6 @@ struct op_lora {
 		size_t adapter;
 		float factor;
 		struct matrix b;
-		enum acts_kind kind;    /* of low */
 		struct buffer low;
 	} *term;                        /* [terms]: those of a result in the order of the adapters */
 };

@@ -100,7 +100,7 @@ static size_t sum_bytes(const struct op_lora *o)
 
 static size_t acts_bytes(const struct lora_term *t, const struct kernels *k)
 {
-	return aligned(k->acts_bytes(t->kind, t->b.cols, COLUMNS));
+	return aligned(k->acts_bytes(ACTS_F32, t->b.cols, COLUMNS));
 }
 
 size_t lora_scratch(const struct op_lora *o, const struct kernels *k, size_t batch)
@@ -144,7 +144,7 @@ static int is_zero(float x)
 static void add_rows(const struct step *s, const struct lora_term *t, const struct part *p, const struct scratch *m,
 	size_t c0, size_t c1)
 {
-	struct acts acts = { .kind = t->kind, .k = t->b.cols, .n = c1 - c0, .data = m->acts };
+	struct acts acts = { .kind = ACTS_F32, .k = t->b.cols, .n = c1 - c0, .data = m->acts };
 	struct matrix b = t->b;
 	struct product_job job = { .w = &b, .x = &acts, .r1 = p->r1 - p->r0, .y = m->sum, .stride = p->r1 - p->r0,
 		.scratch = m->product, .one_stream = s->one_stream };
