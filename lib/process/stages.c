@@ -350,13 +350,13 @@ void stage_forget(const struct stage *s)
 	memset(line, 0, n + 1);
 }
 
-/* How many bytes of the line to leave out: the name of the stage, if what follows begins with an option or an argument.
- * The user gave these to us, and need not know which stage looks at them. */
-static size_t name_of_stage(const struct stage *s, const char *line)
+/* How many bytes of line[length] to leave out: the name of the stage, if what follows begins with an option or an
+ * argument. The user gave these to us, and need not know which stage looks at them. */
+static size_t name_of_stage(const struct stage *s, const char *line, size_t length)
 {
 	size_t name = strlen(s->program) + 2, n;
 
-	if (s->shell)
+	if (s->shell || length < name)
 		return 0;
 	if (line[name] == '-')
 		return name;
@@ -373,7 +373,7 @@ static void explain(const struct stage *s, struct why *w)
 	const char *line = line_of(s, &length);
 
 	if (line) {
-		from = name_of_stage(s, line);
+		from = name_of_stage(s, line, length);
 		why(w, "%.*s", (int)(length - from), line + from);
 	} else if (died_of(s))
 		why(w, "%s: killed by signal %d", s->name, died_of(s));
