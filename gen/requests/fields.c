@@ -2,11 +2,11 @@
 
 #include <inttypes.h>
 
+#include "lib/base/members.h"
+
 const struct json *field(const struct job *j, const char *name)
 {
-	const struct json *v = json_get(j->body, name);
-
-	return v && v->type != JSON_NULL ? v : NULL;
+	return member_given(j->body, name);
 }
 
 int field_bad(struct job *j, const char *name, int status)

@@ -25,7 +25,7 @@ static int are_texts(const struct json *list)
 
 static int ask(struct exchange *x, const struct json *body, struct why *w)
 {
-	const struct json *input = json_get(body, "input"), *dimensions = json_get(body, "dimensions");
+	const struct json *input = json_get(body, "input"), *dimensions = member_given(body, "dimensions");
 	const char *format = json_get_string(body, "encoding_format");
 	int one = input && is_text(input);
 	struct texts *t;
@@ -35,7 +35,7 @@ static int ask(struct exchange *x, const struct json *body, struct why *w)
 		return why(w, "input: a text, a list of texts, or lists of token ids are required");
 	if (format && strcmp(format, "float") && strcmp(format, "base64"))
 		return why(w, "encoding_format: \"float\" or \"base64\" is required");
-	if (dimensions && dimensions->type != JSON_NULL && (dimensions->type != JSON_INT || dimensions->i < 1))
+	if (dimensions && (dimensions->type != JSON_INT || dimensions->i < 1))
 		return why(w, "dimensions: a positive integer is required");
 	if (texts_open(x, one ? 1 : input->n, "input", w))
 		return -1;

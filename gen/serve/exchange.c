@@ -209,7 +209,7 @@ void exchange_begin(struct exchange *x, const struct endpoint *endpoint, struct 
 			why_in(&w, "the body is not JSON");
 		else if (body->type != JSON_OBJECT)
 			why(&w, "the body must be an object, not %s", json_type_name(body));
-		else if ((v = json_get(body, "kv")) && v->type != JSON_NULL)
+		else if (member_given(body, "kv"))
 			param = "kv", why(&w, "kv: segments belong to the user of the server");
 		else if ((v = json_get(body, "stream")) && v->type > JSON_TRUE)
 			param = "stream", why(&w, "stream: expected true or false, not %s", json_type_name(v));

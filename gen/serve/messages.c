@@ -151,7 +151,7 @@ static void block_closed(void *context, const struct turn_item *item)
 
 static int ask(struct exchange *x, const struct json *body, struct why *w)
 {
-	const struct json *most = json_get(body, "max_tokens"), *stop = json_get(body, "stop_sequences");
+	const struct json *most = json_get(body, "max_tokens"), *stop = member_given(body, "stop_sequences");
 	const char *param = NULL;
 	struct message *m = calloc(1, sizeof *m);
 	struct bytes line;
@@ -176,7 +176,7 @@ static int ask(struct exchange *x, const struct json *body, struct why *w)
 	if (messages_input(&to, body, &param, w))
 		exchange_fail(x, 400, param, w->text);
 	members_copy(&to, body, names);
-	if (stop && stop->type != JSON_NULL && !(stop->type == JSON_ARRAY && !stop->n))
+	if (stop && !(stop->type == JSON_ARRAY && !stop->n))
 		member_value(&to, "stop", stop);
 	sampling_copy(&to, body);
 	exchange_ask(x, &to);

@@ -170,12 +170,12 @@ static int write_assistant(struct json_writer *to, const struct json *content, s
 
 static int write_messages(struct json_writer *to, const struct json *body, struct why *w)
 {
-	const struct json *messages = json_get(body, "messages"), *system = json_get(body, "system");
+	const struct json *messages = json_get(body, "messages"), *system = member_given(body, "system");
 
 	if (!messages || messages->type != JSON_ARRAY || !messages->n)
 		return why(w, "messages: a list with a message is required");
 	member_open(to, "messages", '[');
-	if (system && system->type != JSON_NULL) {
+	if (system) {
 		json_open(to, '{');
 		member_text(to, "role", "system");
 		if (write_content(to, system, w))
@@ -227,7 +227,7 @@ static int write_tool_choice(struct json_writer *to, const struct json *choice, 
 {
 	const char *name = json_get_string(choice, "name");
 
-	if (!choice || choice->type == JSON_NULL)
+	if (!choice)
 		return 0;
 	if (member_is_true(choice, "disable_parallel_tool_use"))
 		member_flag(to, "parallel_tool_calls", 0);
@@ -248,7 +248,7 @@ static int write_tool_choice(struct json_writer *to, const struct json *choice, 
 /* A format of output_config, or the older output_format. */
 static int write_format(struct json_writer *to, const struct json *format, struct why *w)
 {
-	if (!format || format->type == JSON_NULL)
+	if (!format)
 		return 0;
 	if (!member_is(format, "json_schema") || !json_get(format, "schema"))
 		return why(w, "output_config: the format must be json_schema with a schema");
@@ -269,7 +269,7 @@ static int fail(const char **param, const char *name)
 
 int messages_input(struct json_writer *to, const struct json *body, const char **param, struct why *w)
 {
-	const struct json *config = json_get(body, "output_config"), *format = json_get(config, "format");
+	const struct json *config = json_get(body, "output_config"), *format = member_given(config, "format");
 	const struct json *thinking = json_get(body, "thinking");
 	const char *effort = json_get_string(config, "effort");
 
@@ -277,9 +277,9 @@ int messages_input(struct json_writer *to, const struct json *body, const char *
 		return fail(param, "messages");
 	if (write_tools(to, json_get(body, "tools"), w))
 		return fail(param, "tools");
-	if (write_tool_choice(to, json_get(body, "tool_choice"), w))
+	if (write_tool_choice(to, member_given(body, "tool_choice"), w))
 		return fail(param, "tool_choice");
-	if (write_format(to, format ? format : json_get(body, "output_format"), w))
+	if (write_format(to, format ? format : member_given(body, "output_format"), w))
 		return fail(param, "output_config");
 	if (effort)
 		member_text(to, "reasoning_effort", effort);

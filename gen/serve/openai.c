@@ -60,9 +60,8 @@ static int ask_chat(struct exchange *x, const struct json *body, struct why *w)
 static int ask_completion(struct exchange *x, const struct json *body, struct why *w)
 {
 	static const struct completion text = { "text_completion", "text_completion", 0 };
-	const struct json *prompt = json_get(body, "prompt");
 
-	if (prompt && prompt->type != JSON_NULL)
+	if (member_given(body, "prompt"))
 		return ask(x, body, "cmpl-", &text, completion_names);
 	exchange_fail(x, 400, "prompt", "prompt: a text or a list is required");
 	return 0;

@@ -27,7 +27,7 @@ static int are_documents(const struct json *list)
 static int ask(struct exchange *x, const struct json *body, struct why *w)
 {
 	const struct json *query = json_get(body, "query"), *documents = json_get(body, "documents");
-	const struct json *top = json_get(body, "top_n"), *with = json_get(body, "return_documents");
+	const struct json *top = member_given(body, "top_n"), *with = json_get(body, "return_documents");
 	struct json_writer to;
 	struct texts *t;
 	size_t i = 0;
@@ -36,7 +36,7 @@ static int ask(struct exchange *x, const struct json *body, struct why *w)
 		return why(w, "query: a text is required");
 	if (!are_documents(documents))
 		return why(w, "documents: a list of texts, or of objects with \"text\", is required");
-	if (top && top->type != JSON_NULL && (top->type != JSON_INT || top->i < 1))
+	if (top && (top->type != JSON_INT || top->i < 1))
 		return why(w, "top_n: a positive integer is required");
 	if (texts_open(x, documents->n, "documents", w))
 		return -1;

@@ -33,9 +33,9 @@ static void keep_request(struct response *r, const struct json *body)
 	struct json_writer to = members_to(&r->request);
 
 	for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-		const struct json *v = json_get(body, told[i].name);
+		const struct json *v = member_given(body, told[i].name);
 
-		if (v && v->type != JSON_NULL)
+		if (v)
 			member_value(&to, told[i].name, v);
 		else
 			member_raw(&to, told[i].name, told[i].none);
@@ -265,7 +265,7 @@ static int wants_logprobs(const struct json *body)
 
 static int ask(struct exchange *x, const struct json *body, struct why *w)
 {
-	const struct json *most = json_get(body, "max_output_tokens");
+	const struct json *most = member_given(body, "max_output_tokens");
 	const char *param = NULL;
 	struct response *r = calloc(1, sizeof *r);
 	struct bytes line;
@@ -286,7 +286,7 @@ static int ask(struct exchange *x, const struct json *body, struct why *w)
 	to = exchange_request(x, &line);
 	if (responses_input(&to, body, &param, w))
 		exchange_fail(x, 400, param, w->text);
-	if (most && most->type != JSON_NULL)
+	if (most)
 		member_value(&to, "max_tokens", most);
 	if (wants_logprobs(body))
 		member_flag(&to, "logprobs", 1);

@@ -203,7 +203,7 @@ static int write_tool_choice(struct json_writer *to, const struct json *choice, 
 {
 	const char *name = json_get_string(choice, "name");
 
-	if (!choice || choice->type == JSON_NULL)
+	if (!choice)
 		return 0;
 	if (choice->type == JSON_STRING) {
 		member_value(to, "tool_choice", choice);
@@ -236,12 +236,9 @@ static const char *kept(const struct json *body)
 {
 	static const char *const names[] = { "previous_response_id", "conversation", "prompt", NULL };
 
-	for (size_t i = 0; names[i]; i++) {
-		const struct json *v = json_get(body, names[i]);
-
-		if (v && v->type != JSON_NULL)
+	for (size_t i = 0; names[i]; i++)
+		if (member_given(body, names[i]))
 			return names[i];
-	}
 	return member_is_true(body, "background") ? "background" : NULL;
 }
 
@@ -263,7 +260,7 @@ int responses_input(struct json_writer *to, const struct json *body, const char 
 		return fail(param, "input");
 	if (write_tools(to, json_get(body, "tools"), w))
 		return fail(param, "tools");
-	if (write_tool_choice(to, json_get(body, "tool_choice"), w))
+	if (write_tool_choice(to, member_given(body, "tool_choice"), w))
 		return fail(param, "tool_choice");
 	write_format(to, json_get(json_get(body, "text"), "format"));
 	if (effort)

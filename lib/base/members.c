@@ -7,6 +7,12 @@
 
 /* ---- reading ---- */
 
+const struct json *member_given(const struct json *v, const char *key)
+{
+	v = json_get(v, key);
+	return v && v->type != JSON_NULL ? v : NULL;
+}
+
 int member_is_text(const struct json *v, const char *key, const char *s)
 {
 	const char *text = json_get_string(v, key);
@@ -130,9 +136,9 @@ void member_copy(struct json_writer *to, const struct json *member)
 void members_copy(struct json_writer *to, const struct json *v, const char *const *names)
 {
 	for (; *names; names++) {
-		const struct json *member = json_get(v, *names);
+		const struct json *member = member_given(v, *names);
 
-		if (member && member->type != JSON_NULL)
+		if (member)
 			member_value(to, *names, member);
 	}
 }

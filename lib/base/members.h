@@ -6,6 +6,9 @@
 
 #include "json.h"
 
+/* The member `key` of v; NULL if it is missing or null. */
+const struct json *member_given(const struct json *v, const char *key);
+
 /* Whether the member `key` of v is this text. member_is(): whether its member "type" is. */
 int member_is_text(const struct json *v, const char *key, const char *s);
 int member_is(const struct json *v, const char *type);
