@@ -56,7 +56,7 @@ PROGRAMS = ask tok chat fwd sample score schema embed near detok peek feed best 
 BASE = why arena io out visible bytes slurp lines cli cli_help cli_rows cli_rules cli_words guard quote clock grow \
 	slots hash memo sort fmath half space similar llama_options $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
-JSON = json json_write members
+JSON = json json_write json_edit members
 STREAM = frame card stop sequences
 GGUF = architecture gguf gguf_parse gguf_get gguf_set gguf_hash formats blocks grids
 VOCAB = align vocab read keys known pair special merge merges ranks words names prefixes pretok pretok_table unicode \
@@ -64,7 +64,7 @@ VOCAB = align vocab read keys known pair special merge merges ranks words names 
 PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
-CHAT = chat chat_opts chat_setup chat_template content draft shape
+CHAT = chat chat_opts chat_setup chat_template content variant shape
 ANSWER = answer call derive derive_call derive_values format known learn literals message pattern place samples tags \
 	tools
 RULES = rules rules_text rules_values

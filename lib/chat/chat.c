@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "lib/base/json_edit.h"
 #include "lib/base/utf8.h"
-#include "draft.h"
 #include "shape.h"
 
 static int full(const struct chat *c, struct why *w)
@@ -206,7 +206,7 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 /* Ends the content of the last message, an answer, with the needle. */
 static int mark_end(struct chat *c, struct json *variables, const char *needle, struct why *w)
 {
-	struct json *message = draft_member(variables, "messages")->last, *end = draft_member(message, "content");
+	struct json *message = json_find(variables, "messages")->last, *end = json_find(message, "content");
 	size_t n = strlen(needle);
 	char *text;
 
@@ -218,7 +218,7 @@ static int mark_end(struct chat *c, struct json *variables, const char *needle, 
 	if (end->type == JSON_ARRAY && end->n)
 		end = end->last;
 	if (end->type == JSON_OBJECT && json_get_string(end, "text"))
-		end = draft_member(end, "text");
+		end = json_find(end, "text");
 	if (end->type != JSON_NULL && end->type != JSON_STRING)
 		return why(w, "the last message does not end with text");
 	if (!(text = arena_text(&c->arena, end->n + n + 1)))
@@ -226,7 +226,7 @@ static int mark_end(struct chat *c, struct json *variables, const char *needle, 
 	if (end->n)
 		memcpy(text, end->s, end->n);
 	memcpy(text + end->n, needle, n + 1);
-	draft_string(end, text, end->n + n);
+	json_become_string(end, text, end->n + n);
 	return 0;
 }
 

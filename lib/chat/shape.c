@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/json_edit.h"
 #include "content.h"
-#include "draft.h"
+#include "variant.h"
 
 enum { NEEDLES_MOST = 256 };    /* of each kind */
 enum { LONG = 16 };             /* messages of a conversation of which only the last turn is tried at first */
@@ -17,10 +18,10 @@ static int full(const struct arena *a, struct why *w)
 
 struct json *shape_copy(const struct chat *c, unsigned shape, struct arena *a, struct why *w)
 {
-	struct draft d;
+	struct variant x;
 
-	if (!draft_open(&d, c, a) && !draft_shape(&d, shape))
-		return d.variables;
+	if (!variant_open(&x, c, a) && !variant_shape(&x, shape))
+		return x.variables;
 	full(a, w);
 	return NULL;
 }
@@ -44,37 +45,37 @@ static size_t needles(size_t n)
 }
 
 /* Puts the needles in their places. */
-static int hide(struct draft *d)
+static int hide(struct variant *x)
 {
-	size_t n = needles(d->n_parts) + needles(d->n_reasons) + 2 * needles(d->n_calls) + 2;
-	char (*room)[32] = arena_array(d->arena, n, sizeof *room);
+	size_t n = needles(x->n_parts) + needles(x->n_reasons) + 2 * needles(x->n_calls) + 2;
+	char (*room)[32] = arena_array(x->arena, n, sizeof *room);
 
 	if (!room)
 		return -1;
-	for (size_t i = 0; i < needles(d->n_parts); i++, room++) {
+	for (size_t i = 0; i < needles(x->n_parts); i++, room++) {
 		text_needle(*room, i);
-		draft_string(d->part[i], *room, strlen(*room));
+		json_become_string(x->part[i], *room, strlen(*room));
 	}
-	for (size_t i = 0; i < needles(d->n_reasons); i++, room++) {
-		text_needle(*room, d->n_parts + 2 + i);
-		draft_string(d->reason[i], *room, strlen(*room));
+	for (size_t i = 0; i < needles(x->n_reasons); i++, room++) {
+		text_needle(*room, x->n_parts + 2 + i);
+		json_become_string(x->reason[i], *room, strlen(*room));
 	}
 	for (int i = 0; i < 2; i++, room++) {
-		struct json *text = i ? d->user : d->system;
+		struct json *text = i ? x->user : x->system;
 
-		text_needle(*room, d->n_parts + (size_t)i);
+		text_needle(*room, x->n_parts + (size_t)i);
 		if (text)
-			draft_string(text, *room, strlen(*room));
+			json_become_string(text, *room, strlen(*room));
 	}
-	for (size_t i = 0; i < needles(d->n_calls); i++, room += 2) {
-		struct json *arguments = draft_member(d->call[i], "arguments");
-		struct json *value = json_new_string(d->arena, room[1], 0);
+	for (size_t i = 0; i < needles(x->n_calls); i++, room += 2) {
+		struct json *arguments = json_find(x->call[i], "arguments");
+		struct json *value = json_new_string(x->arena, room[1], 0);
 
 		if (!value)
 			return -1;
 		argument_needle(room[0], room[1], i);
 		value->n = strlen(room[1]);
-		draft_become(arguments, &(struct json){ .type = JSON_OBJECT });
+		json_become(arguments, &(struct json){ .type = JSON_OBJECT });
 		json_add(arguments, room[0], value);
 	}
 	return 0;
@@ -100,13 +101,13 @@ struct shown {
 
 /* Twice the number of needles that the text shows. Arguments count half if they are there as Python prints a dict, or
  * as JSON within JSON. */
-static struct shown look(const struct draft *d, const char *text)
+static struct shown look(const struct variant *x, const char *text)
 {
 	char needle[32], value[32];
 	const char *at = text, *hit;
 	struct shown s = { .all = 1, .all_parts = 1 };
 
-	for (size_t i = 0; i < needles(d->n_parts); i++) {
+	for (size_t i = 0; i < needles(x->n_parts); i++) {
 		text_needle(needle, i);
 		hit = find(text, &at, needle);
 		s.score += hit ? 2 : 0;
@@ -114,18 +115,18 @@ static struct shown look(const struct draft *d, const char *text)
 	}
 	s.all = s.all_parts;
 	for (int i = 0; i < 2; i++) {
-		text_needle(needle, d->n_parts + (size_t)i);
-		hit = (i ? d->user : d->system) ? strstr(text, needle) : text;
+		text_needle(needle, x->n_parts + (size_t)i);
+		hit = (i ? x->user : x->system) ? strstr(text, needle) : text;
 		s.all &= hit != NULL;
 		s.score += hit ? 2 : 0;
 	}
 	at = text;
-	for (size_t i = 0; i < needles(d->n_reasons); i++) {
-		text_needle(needle, d->n_parts + 2 + i);
+	for (size_t i = 0; i < needles(x->n_reasons); i++) {
+		text_needle(needle, x->n_parts + 2 + i);
 		s.reasons += find(text, &at, needle) != NULL;
 	}
 	at = text;
-	for (size_t i = 0; i < needles(d->n_calls); i++) {
+	for (size_t i = 0; i < needles(x->n_calls); i++) {
 		int quoted;
 
 		argument_needle(needle, value, i);
@@ -144,15 +145,15 @@ static struct shown try(const struct chat *c, unsigned shape, const struct jinja
 	struct bytes out = { .limit = c->arena.limit };
 	struct arena a = { .limit = c->arena.limit };
 	struct shown s = { .score = -1 };
-	struct draft d;
+	struct variant x;
 
 	full(&a, w);
-	if (!draft_open(&d, c, &a) && !hide(&d) && !draft_shape(&d, shape)
-	    && !jinja_render(t, d.variables, o, &out, w) && !bytes_put(&out, "", 1)) {
+	if (!variant_open(&x, c, &a) && !hide(&x) && !variant_shape(&x, shape)
+	    && !jinja_render(t, x.variables, o, &out, w) && !bytes_put(&out, "", 1)) {
 		/* a NUL in a message ends nothing */
 		for (char *nul = out.p; (nul = memchr(nul, 0, (size_t)(out.p + out.n - 1 - nul)));)
 			*nul = ' ';
-		s = look(&d, out.p);
+		s = look(&x, out.p);
 	}
 	bytes_free(&out);
 	arena_free(&a);
@@ -277,10 +278,10 @@ int shape_choose(const struct chat *c, const struct jinja *t, const struct jinja
 {
 	struct arena a = { .limit = c->arena.limit };
 	struct shown best = { .score = -1 };
-	struct draft d;
-	int failed = draft_open(&d, c, &a), text_tools = !failed && draft_has_text_tools(&d);
-	unsigned choices = d.choices;
-	size_t reasons = needles(d.n_reasons), picture;
+	struct variant x;
+	int failed = variant_open(&x, c, &a), text_tools = !failed && variant_has_text_tools(&x);
+	unsigned choices = x.choices;
+	size_t reasons = needles(x.n_reasons), picture;
 	struct why cause;
 
 	arena_free(&a);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "lib/chat/draft.h"
+#include "lib/base/json_edit.h"
+
 
 static size_t common_start(const struct bytes *a, const struct bytes *b)
 {
@@ -70,16 +71,16 @@ static int learn(struct chat *c, const char *text, size_t n, const struct jinja 
 static int learn_without_tools(struct chat *c, const char *text, size_t n, const struct jinja *t,
 	const struct jinja_options *o, struct format *f, struct arena *a, struct bytes *prompt)
 {
-	struct json *tools = draft_member(c->variables, "tools"), were;
+	struct json *tools = json_find(c->variables, "tools"), were;
 	struct why ignored;
 	int failed;
 
 	if (!tools)
 		return -1;
 	were = *tools;
-	draft_become(tools, &(struct json){ .type = JSON_NULL });
+	json_become(tools, &(struct json){ .type = JSON_NULL });
 	failed = learn(c, text, n, t, o, f, a, prompt, &ignored);
-	draft_become(tools, &were);
+	json_become(tools, &were);
 	return failed;
 }
 

@@ -1,10 +1,10 @@
-/* draft: a copy of a conversation, to be given a shape, and the places in it where needles go. */
-#ifndef DRAFT_H
-#define DRAFT_H
+/* variant: a copy of a conversation, to be given a shape, and the places in it where needles go. */
+#ifndef VARIANT_H
+#define VARIANT_H
 
 #include "chat.h"
 
-struct draft {
+struct variant {
 	struct arena *arena;            /* borrowed */
 	struct json *variables, *messages;
 	struct json **part;             /* [n_parts]: texts of parts */
@@ -17,19 +17,12 @@ struct draft {
 };
 
 /* Copies the conversation, which has a message. -1: memory is short. */
-int draft_open(struct draft *d, const struct chat *c, struct arena *a);
+int variant_open(struct variant *x, const struct chat *c, struct arena *a);
 
 /* Whether a variable other than tools has a list of tools: SHAPE_TEXT_TOOLS makes a difference. */
-int draft_has_text_tools(const struct draft *d);
+int variant_has_text_tools(const struct variant *x);
 
 /* Gives it the shape, a sum of SHAPE_... Returns -1 if it cannot have it, or memory is short. */
-int draft_shape(struct draft *d, unsigned shape);
-
-/* The member of an object that json_get() finds, to be changed. */
-struct json *draft_member(struct json *object, const char *key);
-
-/* Gives v the type and value of another node, or a string, which is borrowed; its name stays. */
-void draft_become(struct json *v, const struct json *of);
-void draft_string(struct json *v, const char *s, size_t n);
+int variant_shape(struct variant *x, unsigned shape);
 
 #endif
