@@ -60,7 +60,7 @@ static const struct cli_rule rules[] = {
 static struct cli c = {
 	.program = "tok", .synopsis = "[options] MODEL [FILE ...] > ids",
 	.purpose = "text to ids; reads standard input if there is no FILE, or for -", .opts = opts, .rules = rules,
-	.common = "lines pair json escape append bos no-bos eos no-eos no-parse-special chomp ids chunk decimal "
+	.common = "lines pair json escape append bos no-bos no-parse-special chomp ids chunk decimal "
 		"offsets count",
 	.examples = "  echo hi | tok m.gguf | peek\n"
 		"  tok --count m.gguf < text\n"

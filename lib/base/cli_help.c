@@ -108,8 +108,9 @@ _Noreturn void cli_help(const struct cli *c, int brief)
 
 	snprintf(line, sizeof line, "%s: %s", c->program, c->purpose);
 	wrap(line, 0, 0);
-	snprintf(line, sizeof line, "usage: %s %s", c->program, c->synopsis);
-	wrap(line, 0, 0);
+	out_text("usage: ");
+	snprintf(line, sizeof line, "%s %s", c->program, c->synopsis);
+	wrap(line, 7, 7);
 	print_options(c, brief);
 	if (brief && c->examples)
 		out_print("\nexamples:\n%s", c->examples);

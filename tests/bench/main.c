@@ -45,7 +45,10 @@ struct list {
 };
 
 static struct cli c = { .program = "bench", .synopsis = "[options]",
-	.purpose = "tokens per second, next to what the machine can do", .opts = opts };
+	.purpose = "tokens per second, next to what the machine can do", .opts = opts,
+	.examples = "  bench -m m.gguf\n"
+		"  bench --shape smol-135m --type Q8_0,Q4_K_M -p 512,4096\n"
+		"  bench -m m.gguf -n 64 -j 1,4,16 -o csv > rates.csv\n" };
 static struct why w;
 
 static struct {
