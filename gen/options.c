@@ -15,6 +15,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/slurp.h"
 #include "lib/base/space.h"
+#include "lib/base/utf8.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/gguf/gguf.h"
 #include "lib/gguf/models.h"
@@ -425,8 +426,8 @@ static int read_document(const struct cli *c, const char *name, struct bytes *te
 	return slurp_text(name, text, w);
 }
 
-/* The question, operands joined by blanks, then the document after an empty line. */
-static void make_question(struct request *q, const struct cli *c)
+/* The question, operands joined by blanks, then the document after an empty line. Returns where that begins. */
+static size_t make_question(struct request *q, const struct cli *c)
 {
 	static struct bytes text = { .limit = PROMPT_MAX };
 	const char *document = q->file ? q->file : q->no_stdin || isatty(STDIN_FILENO) ? NULL : "-";
@@ -459,6 +460,18 @@ static void make_question(struct request *q, const struct cli *c)
 	q->prompt = text.p;
 	q->prompt_n = text.n - 1;
 	q->file = NULL;
+	return n ? n + 2 : 0;
+}
+
+/* A turn of a conversation is UTF-8. The document, of that name, begins at `from`. */
+static void check_text(const struct request *q, const struct cli *c, const char *document, size_t from)
+{
+	size_t good = utf8_valid(q->prompt, q->prompt_n);
+
+	if (good < q->prompt_n && good < from)
+		cli_die(c, "the question: byte %zu is not UTF-8", good);
+	if (good < q->prompt_n)
+		cli_die(c, "%s: byte %zu is not UTF-8", document, good - from);
 }
 
 /* Operands are words of the question; one that is a file is probably meant as the document, and so is a lone one that
@@ -478,8 +491,9 @@ static void refuse_files(const struct cli *c)
 
 void options_ask(struct request *q, struct cli *c)
 {
-	const char *argv0 = c->argv[0];
+	const char *argv0 = c->argv[0], *document;
 	int templated;
+	size_t from;
 
 	read_all(q, c);
 	q->answer = 1;
@@ -488,7 +502,8 @@ void options_ask(struct request *q, struct cli *c)
 	refuse_files(c);
 	if (q->constraint && !q->no_stdin && (!q->file || slurp_is_stdin(q->file)))
 		cli_usage(c, "--%s: standard input holds the document", q->constraint);
-	make_question(q, c);
+	document = q->file && !slurp_is_stdin(q->file) ? q->file : "standard input";
+	from = make_question(q, c);
 	find_its_model(q, c, argv0, SHIPPED_CHAT);
 	templated = names_template(q) || has_template(q->model);
 	q->rendered = templated && q->listed;
@@ -496,6 +511,8 @@ void options_ask(struct request *q, struct cli *c)
 	/* with a grammar the answer comes at once; that of a schema has a place for reasoning, if it is asked for */
 	if (q->grammar && !q->think && q->budget < 0)
 		q->think = -1;
+	if (templated)
+		check_text(q, c, document, from);
 	if (!templated && q->templated)
 		cli_die(c, "%s has no chat template: name one with --template", q->model);
 	if (!templated)

@@ -157,11 +157,16 @@ static _Noreturn void list_options(const struct cli *c)
 	exit(cli_end(c));
 }
 
-/* Options that have another name now. */
+/* Options that have another name now, or in this program, or that another program has. */
 static const struct {
 	const char *program, *option, *now;
 } renamed[] = {
-	{ "peek", "-n", "--top" }, { "tok", "--text", "--decimal" }, { "fwd", "--set", "--override" }
+	{ "peek", "-n", "--top" }, { "tok", "--text", "--decimal" }, { "fwd", "--set", "--override" },
+	{ "gen", "--schema", "--json-schema-file" }, { "gen", "--no-think", "--think-budget 0" },
+	{ "gen", "--think", "ask --think" }, { "gen", "--no-stdin", "ask --no-stdin" },
+	{ "ask", "--lines", "gen --chat --lines" }, { "ask", "--best-of", "gen --chat --best-of" },
+	{ "ask", "--chat", "gen --chat" }, { "ask", "--interactive", "gen -i" }, { "ask", "-i", "gen -i" },
+	{ "ask", "--print-pipeline", "gen --print-pipeline" }, { "ask", "--stage", "gen --chat --stage" }
 };
 
 /* Exits if `option`, with its dashes and perhaps "=VALUE", is one of them. */

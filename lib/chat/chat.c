@@ -189,8 +189,6 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 
 	if (!equals || equals == assignment)
 		return why(w, "expected NAME=VALUE, not \"%s\"", assignment);
-	if (strcspn(assignment, ".") < (size_t)(equals - assignment))
-		return why(w, "\"%s\": not a variable of a template", assignment);
 	v = json_parse(&c->arena, equals + 1, strlen(equals + 1), &ignored);
 	if (!v)
 		v = new_text(c, equals + 1, strlen(equals + 1), w);

@@ -27,6 +27,9 @@ int chat_take(struct chat_setup *s, const struct opt *o, const char *value, stru
 			return why(w, "--set: more than %d times", CHAT_SETS);
 		if (!strchr(value, '=') || *value == '=')
 			return why(w, "--set: expected NAME=VALUE, not \"%s\"", value);
+		if (strcspn(value, ".") < strcspn(value, "="))
+			return why(w, "--set: \"%s\" is not a variable of a template; --override sets a key of the "
+				"model", value);
 		s->set[s->n_set++] = value;
 		return 1;
 	}
