@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/cli.h"
 #include "lib/gguf/architecture.h"
@@ -23,7 +24,7 @@ static const struct opt opts[] = {
 	{ QUEUE, "queue", "N", "accept at most N requests, running and waiting, others get 429 (default: 256)" },
 	{ CONNECTIONS, "connections", "N", "keep at most N connections open (default: 512)" },
 	{ TIMEOUT, "timeout", "SECONDS", "give up on clients that send or read nothing for so long (default: 60)" },
-	{ 'v', "verbose", NULL, "print the address on stderr" },
+	{ 'v', "verbose", NULL, "print the address on stderr, even if that is not a\nterminal" },
 	{ .help = "Engine" },
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
 	{ 'c', "ctx-size", "N", "the context, in tokens" },
@@ -148,7 +149,7 @@ int main(int argc, char **argv)
 		v.listening = 1;
 		v.service.local = v.address.local;
 	}
-	if (verbose && at)
+	if (at && (verbose || isatty(STDERR_FILENO)))
 		fprintf(stderr, "serve: %s\n", v.address.text);
 	must(server_run(&v, &w));
 	return 0;
