@@ -20,6 +20,7 @@ static const struct route {
 	{ "/v1/models/", HTTP_GET, &endpoint_model, 0 },
 	{ "/v1/embeddings", HTTP_POST, &endpoint_embeddings, 0 },
 	{ "/v1/rerank", HTTP_POST, &endpoint_rerank, 0 },
+	{ "/v2/rerank", HTTP_POST, &endpoint_rerank, 0 },       /* Cohere's */
 	{ "/tokenize", HTTP_POST, &endpoint_tokenize, 0 },
 	{ "/detokenize", HTTP_POST, &endpoint_detokenize, 0 },
 	{ "/apply-template", HTTP_POST, &endpoint_apply_template, 0 },
