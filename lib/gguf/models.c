@@ -18,6 +18,7 @@ enum { DEEPEST = 6, PATH_MOST = 4096, FILES_MOST = 10000, MANIFEST_MOST = 1 << 2
 
 struct search {
 	const char *name;       /* or NULL */
+	int in_path;            /* the path has its parts, and not only the name of the file */
 	struct models exact, similar;
 	int failed;             /* memory is short */
 };
@@ -41,14 +42,37 @@ static const char *next_part(const char *s)
 	return s;
 }
 
+/* Whether a part of a name may begin or end before s[i]: beside a separator, or between a letter and a digit. */
+static int is_boundary(const char *s, size_t i)
+{
+	unsigned char before = i ? (unsigned char)s[i - 1] : 0, after = (unsigned char)s[i];
+
+	return !isalnum(before) || !isalnum(after) || !isdigit(before) != !isdigit(after);
+}
+
+/* How many bytes of the name part[n] covers, whose characters may have separators between them there; 0: it does not
+ * begin the name. */
+static size_t covered(const char *name, const char *part, size_t n)
+{
+	size_t i = 0;
+
+	for (size_t k = 0; k < n; k++, i++) {
+		while (k && name[i] && !isalnum((unsigned char)name[i]))
+			i++;
+		if (tolower((unsigned char)name[i]) != tolower((unsigned char)part[k]))
+			return 0;
+	}
+	return is_boundary(name, i) ? i : 0;
+}
+
 static int has_parts(const char *name, const char *parts)
 {
-	for (parts = next_part(parts), name = next_part(name); *parts && *name; name = next_part(name)) {
-		size_t n = part_length(name), m = part_length(parts);
+	size_t at = 0, n;
 
-		if (n == m && !strncasecmp(name, parts, n))
-			parts = next_part(parts + m);
-		name += n;
+	for (parts = next_part(parts); *parts && name[at]; at += n ? n : 1) {
+		n = is_boundary(name, at) ? covered(name + at, parts, part_length(parts)) : 0;
+		if (n)
+			parts = next_part(parts + part_length(parts));
 	}
 	return !*parts;
 }
@@ -102,11 +126,12 @@ static void add(struct search *s, struct models *m, const char *path, const char
 	s->failed = 1;
 }
 
-static void consider(struct search *s, const char *path, const char *name)
+/* below: the path from the folder on in which the search has begun. */
+static void consider(struct search *s, const char *path, const char *below, const char *name)
 {
 	struct stat st;
 
-	if (s->name && !is_exactly(name, s->name) && !has_parts(name, s->name))
+	if (s->name && !is_exactly(name, s->name) && !has_parts(s->in_path ? below : name, s->name))
 		return;
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return;
@@ -163,7 +188,7 @@ static void plain_file(struct search *s, const char *path, size_t from)
 	const char *name = strrchr(path, '/') + 1;
 
 	if (is_model(name))
-		consider(s, path, name);
+		consider(s, path, path + from, name);
 }
 
 static void plain(struct search *s, const char *folder)
@@ -185,7 +210,7 @@ static void model_layer(struct search *s, const struct json *layer, const char *
 		return;
 	n = snprintf(path, sizeof path, "%s/blobs/sha256-%s", folder, digest + 7);
 	if (n > 0 && n < PATH_MOST)
-		consider(s, path, name);
+		consider(s, path, name, name);
 }
 
 /* folder[from)/manifests/HOST/[library/]NAME/TAG */
@@ -276,9 +301,9 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->path, y->path);
 }
 
-int models_find(const char *name, struct models *out, struct why *w)
+static int find(const char *name, int in_path, struct models *out, struct why *w)
 {
-	struct search s = { .name = name };
+	struct search s = { .name = name, .in_path = in_path };
 
 	look_in_list(&s, getenv("LMPIPE_MODELS"));
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
@@ -294,6 +319,11 @@ int models_find(const char *name, struct models *out, struct why *w)
 	if (out->n)
 		qsort(out->at, out->n, sizeof *out->at, by_name);
 	return 0;
+}
+
+int models_find(const char *name, struct models *out, struct why *w)
+{
+	return find(name, 0, out, w);
 }
 
 void models_free(struct models *m)
@@ -333,18 +363,51 @@ static const char *readable(const char *path, struct why *w)
 	return NULL;
 }
 
+/* ORG/NAME, which follows the host in the name of a repository of Hugging Face, as Ollama and browsers write it; or
+ * NULL. */
+static const char *in_hub(const char *name)
+{
+	static const char *const hosts[] = { "hf.co/", "huggingface.co/" };
+
+	name += strncmp(name, "https://", 8) ? 0 : 8;
+	for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+		if (!strncmp(name, hosts[i], strlen(hosts[i])) && strchr(name + strlen(hosts[i]), '/'))
+			return name + strlen(hosts[i]);
+	return NULL;
+}
+
+/* The models of a repository, ORG/NAME:TYPE, or of the address of a file in it. All programs that fetch files keep them
+ * where the path names the repository. */
+static int find_in_hub(const char *repository, struct models *m, struct why *w)
+{
+	return ends_with(repository, ".gguf") ? find(strrchr(repository, '/') + 1, 0, m, w) : find(repository, 1, m, w);
+}
+
+static void why_not_here(const char *name, const char *repository, struct why *w)
+{
+	size_t n = strcspn(repository, "/");
+
+	if (ends_with(name, ".gguf"))
+		why(w, "%s: not on this machine: fetch it with curl -LO", name);
+	else
+		why(w, "%s: not on this machine: fetch a file from https://huggingface.co/%.*s/tree/main", name,
+			(int)(n + strcspn(repository + n, ":")), repository);
+}
+
 const char *models_path(const char *name, struct why *w)
 {
 	static char *found;     /* of the last call */
-	const char *path = NULL;
+	const char *path = NULL, *repository = in_hub(name);
 	struct models m;
 
-	if (strchr(name, '/') || !*name || !access(name, F_OK))
+	if (!access(name, F_OK) || !*name || (strchr(name, '/') && !repository))
 		return readable(name, w);
-	if (models_find(name, &m, w))
+	if (repository ? find_in_hub(repository, &m, w) : models_find(name, &m, w))
 		return NULL;
 	if (m.n > 1) {
 		why_several(name, &m, w);
+	} else if (!m.n && repository) {
+		why_not_here(name, repository, w);
 	} else if (!m.n) {
 		why(w, "%s: there is no such file, and no model has this name (gguf --find lists the models)", name);
 	} else {
