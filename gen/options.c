@@ -154,6 +154,8 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "--%s: standard input holds the turns", q->constraint);
 	if (q->requests && q->constraint && (!q->file || slurp_is_stdin(q->file)))
 		cli_usage(c, "--%s: standard input holds the requests", q->constraint);
+	if (q->requests && q->constraint && q->schema)
+		cli_usage(c, "--%s: a file is required with --requests", q->constraint);
 	if (q->constraint && !q->requests && (q->lines ? slurp_is_stdin(q->lines) : !q->prompt && !q->file))
 		cli_usage(c, "--%s: standard input holds the prompt", q->constraint);
 }

@@ -1,7 +1,13 @@
 #include "gen/requests/model.h"
 
+#include <string.h>
+
+#include "lib/base/slurp.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/gguf/description.h"
+#include "lib/grammar/grammar.h"
+
+enum { SCHEMA_MEMORY = 1 << 30 };
 
 /* Whether the template takes the tools, whatever the conversation. */
 static int check_tools(struct chat *c, const char *tools, const struct bytes *template, struct why *w)
@@ -34,6 +40,29 @@ static int check_setup(const struct model *m, struct why *w)
 	return failed ? -1 : 0;
 }
 
+/* The schema of the command line. The stage sample has its grammar for texts; in answers to messages, it has a place
+ * that depends on the request. */
+static int read_schema(struct model *m, const struct request *q, struct why *w)
+{
+	struct bytes text = { .limit = GRAMMAR_TEXT };
+	int failed = 0;
+
+	for (size_t i = 0; i < q->n_given && !failed; i++) {
+		const char *name = q->given[i].o->name, *value = q->given[i].value;
+
+		if (!strcmp(name, "json-schema"))
+			failed = bytes_puts(&text, value) ? why(w, "out of memory") : 0;
+		else if (!strcmp(name, "json-schema-file"))
+			failed = slurp_text(value, &text, w);
+	}
+	m->arena.limit = SCHEMA_MEMORY;
+	if (!failed && text.n && !(m->schema = json_parse(&m->arena, text.p, text.n, w)))
+		failed = why_in(w, "--json-schema");
+	m->lenient = q->lenient;
+	bytes_free(&text);
+	return failed;
+}
+
 int model_open(struct model *m, struct request *q, struct lessons *lessons, struct why *w)
 {
 	lessons_open(lessons);
@@ -44,6 +73,8 @@ int model_open(struct model *m, struct request *q, struct lessons *lessons, stru
 	for (size_t i = 0; i < q->n_given; i++)
 		if (chat_take(&m->setup, q->given[i].o, q->given[i].value, w) < 0)
 			return -1;
+	if (read_schema(m, q, w))
+		return -1;
 	if (!(m->gguf = gguf_open(m->path, 0, w)) || !(m->vocab = vocab_open(m->gguf, VOCAB_ENCODE, w)))
 		return -1;
 	vocab_card(m->vocab, &m->card);
@@ -52,6 +83,7 @@ int model_open(struct model *m, struct request *q, struct lessons *lessons, stru
 
 void model_close(struct model *m)
 {
+	arena_free(&m->arena);
 	vocab_close(m->vocab);
 	gguf_close(m->gguf);
 }

@@ -17,6 +17,9 @@ struct model {                  /* starts as zeros */
 	struct card card;       /* of fwd */
 	struct chat_setup setup;
 	struct lessons *lessons;        /* what is known of its template; borrowed */
+	struct arena arena;
+	const struct json *schema;      /* of answers to messages that ask for none, or NULL; */
+	int lenient;            /* what a grammar cannot express of it is left out */
 	struct stage *kv;       /* the command that prints the ids in a segment, but for the name; NULL: none */
 };
 

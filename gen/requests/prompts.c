@@ -215,12 +215,12 @@ static int take_choice(struct job *j, struct rules_wish *wish, struct why *w)
 	return 0;
 }
 
-/* The grammar of answers to messages, which may reason and call tools. */
-static int make_rules(struct job *j, const struct model *m, const struct bytes *schema, struct bytes *grammar,
-	struct why *w)
+/* The grammar of answers to messages, which may reason and call tools. lenient: see --lenient. */
+static int make_rules(struct job *j, const struct model *m, const struct bytes *schema, int lenient,
+	struct bytes *grammar, struct why *w)
 {
 	struct bytes left_out = { .limit = GRAMMAR_TEXT };
-	struct rules_wish wish = { .schema = schema, .left_out = schema ? NULL : &left_out };
+	struct rules_wish wish = { .schema = schema, .left_out = schema && !lenient ? NULL : &left_out };
 	int tools = tools_any(j->chat.variables), failed;
 
 	if (take_choice(j, &wish, w))
@@ -254,9 +254,11 @@ static int add_grammar(struct job *j, const struct model *m, struct why *w)
 		return field_bad(j, "grammar", why(w, "grammar: not with a schema"));
 	if (own && own->n)
 		return opts_add(&j->opts, "--grammar", own->s, own->n, w) ? field_bad(j, "grammar", -1) : 0;
+	if (!of && j->kind == JOB_CHAT)
+		of = m->schema;
 	failed = of && spell_schema(of, &schema) ? why(w, "the schema is too long") : 0;
 	if (!failed && j->kind == JOB_CHAT)
-		failed = make_rules(j, m, of ? &schema : NULL, &grammar, w);
+		failed = make_rules(j, m, of ? &schema : NULL, m->lenient && of == m->schema, &grammar, w);
 	else if (!failed && of && schema_grammar(schema.p, schema.n, NULL, &grammar, w))
 		failed = field_bad(j, "json_schema", -1);
 	if (!failed && grammar.n)
