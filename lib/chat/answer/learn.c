@@ -5,7 +5,6 @@
 
 #include "lib/base/json_edit.h"
 
-
 static size_t common_start(const struct bytes *a, const struct bytes *b)
 {
 	size_t n = 0;
