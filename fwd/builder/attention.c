@@ -68,7 +68,8 @@ static struct qkv clamp(struct builder *b, struct qkv a)
 static const float *joined_biases(struct builder *b, size_t q, size_t k, size_t v)
 {
 	const size_t n[] = { q, k, v };
-	const float *of[] = { build_bias(b, "attn_q", q), build_bias(b, "attn_k", k), build_bias(b, "attn_v", v) };
+	const float *of[] = { build_bias(b, "attn_q", 1, q), build_bias(b, "attn_k", 1, k),
+		build_bias(b, "attn_v", 1, v) };
 	float *joined, *to;
 
 	if (!of[0] && !of[1] && !of[2])

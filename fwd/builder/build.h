@@ -18,8 +18,8 @@ struct tensor_name build_name(const struct builder *b, const char *name, const c
 /* "weight", or "" where the file has NAME without that suffix (Falcon-H1, PLaMo 3, adapters). */
 const char *build_suffix(const struct builder *b, const char *name);
 
-/* *out = NAME.weight[rows × cols], in the mapping. */
-void build_matrix(struct builder *b, const char *name, size_t rows, size_t cols, struct matrix *out);
+/* *out = the first of n matrices NAME.weight[rows × cols], in the mapping. */
+void build_matrices(struct builder *b, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out);
 
 /* NAME.SUFFIX[n], or [rows × cols], as floats. NULL on failure: the file lacks it, or it has another shape. */
 const float *build_vector(struct builder *b, const char *name, const char *suffix, size_t n);
@@ -42,7 +42,9 @@ void build_unfold(struct builder *b, const char *name, size_t n, size_t rows, si
 /* Ignores NAME.SUFFIX for each of the names, up to NULL (model_ignore()). */
 void build_ignore(struct builder *b, const char *const *names, const char *suffix);
 
-const float *build_bias(struct builder *b, const char *name, size_t n);         /* NULL: the file has none */
+/* What belongs to n matrices: a bias for each of their rows, a factor for each. NULL if the file has none. */
+const float *build_bias(struct builder *b, const char *name, size_t n, size_t rows);
+const float *build_scales(struct builder *b, const char *name, size_t n);
 
 /* A norm of the model's kind, or `norms` of them side by side, of n elements each. */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n);

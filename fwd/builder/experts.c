@@ -74,7 +74,7 @@ static struct routing *route(struct builder *b, struct value *logits)
 	const struct experts *e = b->layer->experts;
 	struct op_route o = { .routing = layer_routing(b), .experts = e, .logits = rows_of(logits) };
 
-	o.bias = build_bias(b, "exp_probs_b", e->n);
+	o.bias = build_bias(b, "exp_probs_b", 1, e->n);
 	if (!o.bias && model_has(b->model, build_name(b, "exp_probs_b", "").s))
 		o.bias = build_vector(b, "exp_probs_b", "", e->n);
 	if (build_failed(b))

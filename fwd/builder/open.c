@@ -82,12 +82,12 @@ void build_embed(struct builder *b)
 
 	b->x = build_part(b, build_value(b, m->n_streams * m->n_embd), 0, m->n_embd);
 	e.x = rows_of(b->x);
-	build_matrix(b, m->family->embeds_output && !build_has(b, "token_embd") ? "output" : "token_embd", m->n_vocab,
-		m->n_embd, &e.ids);
+	build_matrices(b, m->family->embeds_output && !build_has(b, "token_embd") ? "output" : "token_embd", 1,
+		m->n_vocab, m->n_embd, &e.ids);
 	e.substitute = build_substitutes(b);
 	if (m->family->positions == POSITIONS_LEARNED
 	    || (m->family->positions == POSITIONS_OPTIONAL && model_has(m, "position_embd.weight"))) {
-		build_matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
+		build_matrices(b, "position_embd", 1, m->n_ctx_max, m->n_embd, &e.positions);
 		e.spare = rows_of(build_value(b, m->n_embd));
 	}
 	build_output(b, build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", b->x, m->n_embd);

@@ -70,7 +70,7 @@ void build_per_layer_inputs(struct builder *b)
 	b->per_layer = build_product(b, b->x, "per_layer_model_proj", NARROW, all);
 	o.p = rows_of(b->per_layer);
 	o.spare = rows_of(build_value(b, all));
-	build_matrix(b, "per_layer_token_embd", m->n_vocab, all, &o.ids);
+	build_matrices(b, "per_layer_token_embd", 1, m->n_vocab, all, &o.ids);
 	o.norm = build_norm_of(b, "per_layer_proj_norm", n);
 	build_append(b, &op_per_layer, NULL, &o, sizeof o);
 }

@@ -67,9 +67,9 @@ static void check_rank(struct builder *b)
 	struct matrix unused;
 
 	if (build_has(b, "cls"))
-		build_matrix(b, "cls", build_has(b, "cls.output") ? n : labels, n, &unused);
+		build_matrices(b, "cls", 1, build_has(b, "cls.output") ? n : labels, n, &unused);
 	if (build_has(b, "cls.output"))
-		build_matrix(b, "cls.output", labels, n, &unused);
+		build_matrices(b, "cls.output", 1, labels, n, &unused);
 }
 
 /* Ignores a matrix of a head, its biases, and what adapters have for it. */

@@ -95,7 +95,7 @@ static struct value *append(struct builder *b, const char *name, struct op_convo
 	o.weight = weight = build_allocate(b, o.taps * o.n * sizeof *weight);
 	for (size_t i = 0; given && weight && i < o.taps * o.n; i++)
 		weight[i] = i / o.n % apart ? 0 : given[i / o.n / apart * o.n + i % o.n];
-	o.bias = build_bias(b, name, o.n);
+	o.bias = build_bias(b, name, 1, o.n);
 	o.ring = build_ring(b, o.n * sizeof(float));
 	o.state = build_state(b, (o.taps - 1) * o.n, 0);
 	o.in = rows_of(in);

@@ -193,7 +193,7 @@ static struct value *look_up(struct builder *b)
 	size_t il = b->il;
 
 	b->il = OP_NO_LAYER;
-	build_matrix(b, "per_layer_token_embd", g->rows, g->n, &o.table);
+	build_matrices(b, "per_layer_token_embd", 1, g->rows, g->n, &o.table);
 	b->il = il;
 	build_output(b, build_append(b, &op_ngrams, NULL, &o, sizeof o), 0, "", rows, rows->n);
 	return rows;
