@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -35,12 +36,14 @@ static int open_socket(struct address *a, int family, const struct sockaddr *to,
 	return 0;
 }
 
-/* Whether nobody listens at the path any more, where a server has left its socket. */
+/* Whether nobody listens at the path any more, where a server has left its socket. Files that are no sockets refuse
+ * connections, too. */
 static int is_stale(const struct sockaddr_un *at)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0), refused;
+	struct stat file;
+	int fd, refused;
 
-	if (fd < 0)
+	if (lstat(at->sun_path, &file) || !S_ISSOCK(file.st_mode) || (fd = socket(AF_UNIX, SOCK_STREAM, 0)) < 0)
 		return 0;
 	refused = connect(fd, (const struct sockaddr *)at, sizeof *at) && errno == ECONNREFUSED;
 	close(fd);
