@@ -322,8 +322,9 @@ demo: $(BIN)/isa
 	@$(MAKE) BIN=$(BIN)/demo story
 
 story:
-	@printf 'Once upon a time'
-	@$(BIN)/gen -m examples/tales-q8_0.gguf -n 120 --temp 0.6 --top-p 0.9 -s 2 "Once upon a time" && echo
+	@begin='Once upon a time' && \
+	text=`$(BIN)/gen -m examples/tales-q8_0.gguf -n 120 --temp 0.6 --top-p 0.9 -s 2 "$$begin"` && \
+	echo "$$begin$$text" | fold -s -w 80
 
 # Tokens per second next to the machine's limits: make bench BENCHFLAGS='--shape smol-135m --type Q8_0 -p 512,4096'
 BENCHFLAGS =
