@@ -94,6 +94,7 @@ FWD = engine fwd_opts own_opts settings supported input input_frames input_card 
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile \
 	measure/dump measure/compare measure/report
 TOK = main encode document prompts pair
+CHAT_PROGRAM = chat chat_settings chat_grammar chat_parse
 SAMPLE = main options settings session generation pick canvas pieces after budget constraint grammars trace
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page
@@ -124,7 +125,7 @@ REFERENCE = reference_model reference_keys reference_families reference_math ref
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder mkembedders
 HELPERS = mkmodel mkadapter reference stream weave answer engine draw dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
-OTHERS = gen/main gen/ask lib/gguf/models lib/gguf/description tok/chat tok/chat_grammar tok/chat_parse fwd/main \
+OTHERS = gen/main gen/ask lib/gguf/models lib/gguf/description $(CHAT_PROGRAM:%=tok/%) fwd/main \
 	sample/schema detok/main detok/printer detok/stops detok/filter detok/single detok/texts $(PEEK:%=detok/%) \
 	gen/loop/main gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) \
 	tests/quantise tests/quantise_few tests/quantise_grid \
@@ -180,8 +181,8 @@ binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPE
 all: $(PROGRAMS:%=$(BIN)/%)
 
 $(BIN)/tok: $(TOK:%=$(OBJ)/tok/%.o) $(models_o) $(tok_o) $(lib_o)
-$(BIN)/chat: $(OBJ)/tok/chat.o $(OBJ)/tok/chat_grammar.o $(OBJ)/tok/chat_parse.o $(OBJ)/lib/gguf/models.o $(rules_o) \
-	$(schema_o) $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/chat: $(CHAT_PROGRAM:%=$(OBJ)/tok/%.o) $(OBJ)/lib/gguf/models.o $(rules_o) $(schema_o) $(chat_o) $(tok_o) \
+	$(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(fwd_o) $(models_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(models_o) $(tok_o) $(lib_o)
 $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(OBJ)/lib/gguf/models.o $(fwd_o) $(pick_o) $(chat_o) $(tok_o) $(lib_o)
