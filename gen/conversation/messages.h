@@ -34,6 +34,10 @@ int messages_open(struct messages *m, const char *path, struct why *w);
 /* Replaces all messages by those of another file, read as messages_open() does. On failure nothing changes. */
 int messages_read(struct messages *m, const char *path, struct why *w);
 
+/* Makes the list from m->text, whose lines come from `path`; *good: how many bytes of it are as they were read. Returns
+ * 1 if the last line is damaged: it is left out with its turn. */
+int messages_index(struct messages *m, const char *path, size_t *good, struct why *w);
+
 /* Appends a message of text[n], which must be UTF-8. */
 int messages_add(struct messages *m, const char *role, const char *text, size_t n, struct why *w);
 
