@@ -53,8 +53,9 @@ ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(ANYWHERE) $(C
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -g0
 
 PROGRAMS = ask tok chat fwd sample score schema embed near detok peek feed best gen serve kv gguf
-BASE = why arena io out visible bytes slurp lines cli cli_exit cli_help cli_rows cli_rules cli_unknown cli_values \
-	cli_words guard quote clock grow slots hash memo sort fmath half space similar llama_options $(SYSTEMS)
+BASE = why arena io out visible bytes slurp lines cli cli_exit cli_help cli_rows cli_rules cli_unknown \
+	cli_values cli_words guard quote clock progress_line grow slots hash memo sort fmath half space similar \
+	llama_options $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = json json_write json_edit members
 STREAM = frame card stop sequences

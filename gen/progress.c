@@ -8,13 +8,11 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
+#include "lib/base/progress_line.h"
+
+enum { REST = 64 };     /* bytes of what says how long the rest takes */
 
 static const char *program;
-
-static void clear_line(void)
-{
-	fputs("\r\033[K", stderr);
-}
 
 /* ---- one text: until its first token ---- */
 
@@ -31,37 +29,34 @@ static int open_file(struct request *q, struct why *w)
 	return (file = stage_file(w)) < 0 || stage_arg_path(&q->stage[FWD], "--progress", file, path, w) ? -1 : 0;
 }
 
-/* Shows percent, and the seconds left at the current rate. */
-static void show_rest(double waited)
+/* Writes percent, and the seconds left at the current rate, or nothing. */
+static void tell_rest(double waited, char rest[REST])
 {
 	char line[64] = "";
 	double done, all;
 
+	*rest = 0;
 	if (file && pread(file, line, sizeof line - 1, 0) > 0 && sscanf(line, "%lf of %lf", &done, &all) == 2
 	    && done > 0 && done <= all)
-		fprintf(stderr, ", %.0f%%, %.0f s left", 100 * done / all, waited * (all - done) / done);
+		snprintf(rest, REST, ", %.0f%%, %.0f s left", 100 * done / all, waited * (all - done) / done);
 }
 
 void progress_wait(struct loop *l, int waiting)
 {
 	double waited = clock_now() - l->r->begin;
-	static int shown;
+	char rest[REST];
 
 	/* what it says was about the previous prompt */
 	if (!waiting && file && ftruncate(file, 0))
 		file = 0;
 	if (waiting && waited >= 1 && isatty(STDERR_FILENO)) {
+		tell_rest(waited, rest);
 		if (l->card.n_vocab)
-			fprintf(stderr, "\r%s: a prompt of %zu tokens, %.1f s", program, l->r->prompt.n, waited);
+			progress_line("%s: a prompt of %zu tokens, %.1f s%s", program, l->r->prompt.n, waited, rest);
 		else
-			fprintf(stderr, "\r%s: loading the model, %.1f s", program, waited);
-		show_rest(waited);
-		fprintf(stderr, "\033[K");
-		shown = 1;
-	} else if (!waiting && shown) {
-		clear_line();
-		shown = 0;
-	}
+			progress_line("%s: loading the model, %.1f s%s", program, waited, rest);
+	} else if (!waiting)
+		progress_line_clear();
 }
 
 /* ---- several texts ---- */
@@ -74,17 +69,16 @@ static struct {
 static void show_batch(struct loop *l)
 {
 	double now = clock_now(), took = now - batch.begin;
+	char all[32] = "", rest[REST] = "";
 
 	/* until the first id, it is the prompt that takes time */
 	if (!l->drawing || took < 1 || now < batch.shown + 0.2)
 		return;
-	fprintf(stderr, "\r%s: %zu", program, l->done);
 	if (batch.all)
-		fprintf(stderr, " of %zu", batch.all);
-	fprintf(stderr, " texts, %.0f tokens/s", (double)l->drawn / took);
+		snprintf(all, sizeof all, " of %zu", batch.all);
 	if (l->done && l->done <= batch.all)
-		fprintf(stderr, ", %.0f s left", took * (double)(batch.all - l->done) / (double)l->done);
-	fprintf(stderr, "\033[K");
+		snprintf(rest, REST, ", %.0f s left", took * (double)(batch.all - l->done) / (double)l->done);
+	progress_line("%s: %zu%s texts, %.0f tokens/s%s", program, l->done, all, (double)l->drawn / took, rest);
 	batch.shown = now;
 }
 
@@ -127,7 +121,6 @@ int progress_start(struct request *q, struct loop *l, struct why *w)
 
 void progress_end(void)
 {
-	if (batch.shown > 0)
-		clear_line();
+	progress_line_clear();
 	batch.shown = 0;
 }

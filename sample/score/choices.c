@@ -77,7 +77,7 @@ static int read_all(const struct items *t, struct positions *in, struct why *w)
 	while (complete >= 0 && (status = positions_next(in, &at, w)) > 0)
 		if (at.id >= 0 && (complete = take(t, in, &at, w)) > 0)
 			progress_show(&progress, ++done);
-	progress_end(&progress);
+	progress_end();
 	return complete < 0 ? -1 : status;
 }
 

@@ -1,10 +1,10 @@
 /* The line of progress. */
 #include "progress.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/progress_line.h"
 
 #define FIRST 1.0                       /* seconds before the first line; */
 #define NEXT 0.2                        /* before the next */
@@ -20,13 +20,12 @@ void progress_show(struct progress *p, size_t done)
 
 	if (!(p->begin > 0) || !done || (now = clock_now()) < p->begin + FIRST || now < p->shown + NEXT)
 		return;
-	fprintf(stderr, "\r%zu of %zu %s, %.0f s left\033[K", done, p->all, p->what,
+	progress_line("%zu of %zu %s, %.0f s left", done, p->all, p->what,
 		(now - p->begin) * (double)(p->all - done) / (double)done);
 	p->shown = now;
 }
 
-void progress_end(struct progress *p)
+void progress_end(void)
 {
-	if (p->shown > 0)
-		fputs("\r\033[K", stderr);
+	progress_line_clear();
 }

@@ -19,6 +19,6 @@ void progress_start(struct progress *p, const char *what, size_t all);
 void progress_show(struct progress *p, size_t done);
 
 /* Clears the line. */
-void progress_end(struct progress *p);
+void progress_end(void);
 
 #endif
