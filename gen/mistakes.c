@@ -28,7 +28,15 @@ void mistakes_command(const struct cli *c)
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		if (!strcmp(word, commands[i].word))
 			cli_usage(c, "\"%s\" is no prompt: %s", word, commands[i].instead);
-	mistakes_model(c, word);
+	for (int i = 0; i < c->argc; i++)
+		mistakes_model(c, c->argv[i]);
+}
+
+void mistakes_run(const struct cli *c)
+{
+	if (c->argc > 1 && !strcmp(c->argv[0], "run") && strpbrk(c->argv[1], ".:0123456789")
+	    && !strpbrk(c->argv[1], " \t\n"))
+		cli_usage(c, "\"run\" is no question: ask -m MODEL asks");
 }
 
 void mistakes_files(const struct cli *c)

@@ -95,7 +95,7 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case 'v': q->verbose = 1; break;
 	case JSON: q->json = 1; break;
 	case LOGPROBS: cli_integer(c, o, 0, SAMPLER_BEST_MAX); q->likely = 1; break;
-	case COLOR: q->color = 1; break;
+	case COLOR: q->color = !c->value || strcmp(c->value, "off"); break;
 	case VERIFY: q->verify = c->value; break;
 	case 'm': q->model = c->value; break;
 	case 'c': cli_integer(c, o, 0, INT32_MAX); break;

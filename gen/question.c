@@ -83,6 +83,7 @@ void options_ask(struct request *q, struct cli *c)
 	q->answer = 1;
 	if (c->argc == 1)
 		mistakes_command(c);
+	mistakes_run(c);
 	mistakes_files(c);
 	if (q->constraint && !q->no_stdin && (!q->file || slurp_is_stdin(q->file)))
 		cli_usage(c, "--%s: standard input holds the document", q->constraint);

@@ -210,6 +210,8 @@ static int finish(struct request *q, struct loop *l, struct result *results, str
 		status = answer_status(q, l, results);
 	else if (failed < 0 && !cut && !status)
 		status = full_status(q, l, r);
+	/* the conversation has said so */
+	cut = cut && status != 3;
 	if (failed < 0 && !cut && status >= 0) {
 		if (q->requests)
 			requests_end("");

@@ -35,7 +35,7 @@ const struct opt prompt_opts[] = {
 	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation or a full context)" },
 	STOPS,
 	{ PASSED, "special", NULL, "show control tokens" },
-	{ COLOR, "color", NULL, "shade the text by how surprising each token was, on a terminal" },
+	{ COLOR, "color", "[on|off|auto]", "shade the text by how surprising each token was, on a terminal" },
 	{ JSON, "json", NULL, "print one line of JSON instead of the text: ids, text, log-probabilities, times" },
 	LIKELY,
 	{ VERIFY, "verify", "FILE", "check that texts were made as the lines of --json in FILE say (-: stdin);\n"

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	draw_all(&s);
 	session_close(&s);
 	if (s.cut && !s.failed)
-		cli_cut(&c, "stopped by -n/--n-predict or a full context before the grammar was complete");
+		cli_cut(&c, "-n/--n-predict or a full context stopped the text before its grammar was complete");
 	if (s.failed)
 		cli_failed(&c, "%" PRIu64 " sequence%s failed", s.failed, s.failed == 1 ? "" : "s");
 	return cli_end(&c);

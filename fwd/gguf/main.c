@@ -1,5 +1,6 @@
 /* gguf: shows what a model file contains, and whether lmpipe can run it. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
@@ -45,6 +46,8 @@ static int read_options(int *json)
 			*json = 1;
 		else
 			action = o->letter;
+	if (c.argc == 2 && access(c.argv[0], F_OK) && !access(c.argv[1], F_OK))
+		cli_usage(&c, "\"%s\" is not a model: gguf %s shows that one", c.argv[0], c.argv[1]);
 	if (c.argc != 1 && (action != FIND || c.argc))
 		cli_usage(&c, c.argc ? "more than one model (try --help)" : "no model (try --help)");
 	return action;

@@ -80,11 +80,10 @@ static const struct opt *long_option(struct cli *c, const char *word)
 	if (!o) {
 		obey_common(c, word, n);
 		cli_refuse_foreign(c, c->argv[c->at - 1]);
-		cli_refuse_renamed(c, c->argv[c->at - 1]);
 		cli_unknown(c, word, n);
 	}
 	if (!o->arg && equals)
-		cli_usage(c, "--%s takes no argument", o->name);
+		cli_refuse_value(c, o, equals + 1);
 	c->value = NULL;
 	if (!o->arg || (!equals && is_bare(c, o)))
 		return o;
@@ -102,10 +101,8 @@ static const struct opt *short_option(struct cli *c)
 
 	if (!o && *letter == 'h' && !letter[1])
 		cli_help(c, 1);
-	if (!o && *letter == 'm' && strstr(c->synopsis, "MODEL"))
-		cli_usage(c, "unknown option -m: the model is an operand (try --help)");
 	if (!o) {
-		cli_refuse_renamed(c, (char[3]){ '-', *letter });
+		cli_refuse_foreign(c, (char[3]){ '-', *letter });
 		cli_usage(c, "unknown option -%c (try --help)", *letter);
 	}
 	c->value = NULL;

@@ -28,11 +28,12 @@ const struct opt *cli_rows_find(const struct cli *c, int letter, const char *s, 
 /* The index of a word among the choices of an option; -1: it is none. */
 int cli_row_choice(const struct opt *o, const char *word);
 
-/* Exit if the option, with its dashes and perhaps "=VALUE", has another name now or here, or is one of llama.cpp that
- * does not exist here. cli_unknown(): exits in any case, for the name s[n] without dashes (cli_unknown.c). */
-void cli_refuse_renamed(const struct cli *c, const char *option);
+/* In cli_unknown.c: cli_refuse_foreign() exits if the option, with its dashes and perhaps "=VALUE", has another name
+ * now or here, or is one of llama.cpp that does not exist here. cli_unknown() exits in any case, for the name s[n]
+ * without dashes. cli_refuse_value() exits because the option has no value. */
 void cli_refuse_foreign(const struct cli *c, const char *option);
 _Noreturn void cli_unknown(const struct cli *c, const char *s, size_t n);
+_Noreturn void cli_refuse_value(const struct cli *c, const struct opt *o, const char *value);
 
 /* Prints --help, or -h if brief, and exits (cli_help.c). */
 _Noreturn void cli_help(const struct cli *c, int brief);
