@@ -21,7 +21,7 @@ const struct opt chat_settings_opts[] = {
 		"the date that a template sees, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS (default: the clock)" },
 	{ PRINT_TEMPLATE, "print-template", NULL, "print the template and exit" },
 	{ PARSE, "parse", NULL, "the input is the text of the model's answer: print it as a message, in JSON" },
-	{ MESSAGES, "messages", "FILE", "with --parse, --grammar: the messages that the answer is to" },
+	{ MESSAGES, "messages", "FILE", "with --parse, --grammar: the messages before the answer" },
 	{ STREAM, "stream", NULL, "with --parse: print parts of the message as they become certain, one per line" },
 	{ SHOW, "show", NULL, "with --parse: print how the model marks the parts of an answer, and exit" },
 	{ GRAMMAR, "grammar", NULL, "print a grammar of answers: reasoning, then calls or text" },
