@@ -64,7 +64,7 @@ VOCAB = align vocab read keys known pair special merge merges ranks words names 
 	unicode_table spm bpe rwkv ugm wpm plamo2 whitespace dna
 PROCESS = stages find
 PICK = rng gumbel topk score positions
-SAMPLER = sampler opts row order adjust dry drop mirostat
+SAMPLER = sampler opts row keep order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template content variant shape
 ANSWER = answer call derive derive_call derive_values format known learn literals message pattern place samples tags \
 	tools

@@ -716,6 +716,37 @@ static void frozen(void)
 	check_at(hash == UINT64_C(0xe3167afbb18d1910), "ids drawn by all the others", (long long)hash);
 }
 
+/* The same of long rows of candidates. */
+static void frozen_without_top_k(void)
+{
+	enum { N = 5000 };
+	static float row[N];
+	struct sampler_params p;
+	struct sampler_pick pick;
+	struct sampler *s;
+	uint64_t hash = 0;
+	struct why w;
+
+	for (int i = 0; i < 16; i++) {
+		sampler_defaults(&p);
+		p.seed = 42;
+		p.top_k = 0;
+		p.min_p = i & 1 ? 0 : 0.05f;
+		p.top_p = i & 2 ? 0.95f : 0.5f;
+		p.temp = i & 4 ? 1 : 0.8f;
+		p.gumbel = (i & 8) > 0;
+		s = sampler_open(&p, N, &w);
+		for (uint32_t pos = 0; pos < 100; pos++) {
+			for (uint32_t k = 0; k < N; k++)
+				row[k] = (1 + pos % 4) * (unit(pos, k, 7) + unit(pos, k, 8) + unit(pos, k, 9));
+			sampler_draw(s, row, pos, &pick, &w);
+			hash = rng_bits(hash, (uint32_t)pick.id, pos);
+		}
+		sampler_close(s);
+	}
+	check_at(hash == UINT64_C(0xc3e584a0a796de43), "ids drawn without top_k", (long long)hash);
+}
+
 static void accuracy(void)
 {
 	double worst = 0, e, x;
@@ -781,5 +812,6 @@ int main(void)
 	log_probabilities();
 	accuracy();
 	frozen();
+	frozen_without_top_k();
 	return check_end("sampler");
 }

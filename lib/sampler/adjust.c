@@ -56,6 +56,8 @@ void sampler_temperature(struct sampler *s, struct candidates *c)
 {
 	float t = s->params.temp;
 
+	if (t <= 0 || s->params.temp_range > 0)
+		candidates_settle(c);
 	if (s->params.temp_range > 0) {
 		candidates_drop_masked(c);
 		t = c->n > 1 ? dynamic(&s->params, c) : 1;
@@ -63,8 +65,11 @@ void sampler_temperature(struct sampler *s, struct candidates *c)
 	candidates_max(c);
 	if (t <= 0)
 		candidates_keep(c, c->logit, (struct threshold){ c->max, 1 });
-	else if (s->params.gumbel && s->chain[s->n_chain - 1]->apply == sampler_temperature)
+	else if ((s->params.gumbel || !s->params.observe) && s->chain[s->n_chain - 1]->apply == sampler_temperature) {
 		s->temp = t;
-	else
+		c->has_p = c->has_sum = 0;
+	} else {
+		candidates_settle(c);
 		candidates_divide(c, t);
+	}
 }

@@ -8,10 +8,12 @@
 enum { MIROSTAT_TOP = 100 };    /* how many of the largest logits version 1 looks at */
 
 /* The ids that can still be drawn, always in ascending order of id. At first the whole row, "dense": id[i] = i, not
- * written. */
+ * written. With a limit, only those are candidates that it selects: they move together when a sampler needs them
+ * "settled", and several samplers may have raised the limit by then. */
 struct candidates {
 	size_t n;
-	int dense;
+	int dense, limited;     /* limited and has_sum: p[] is settled already */
+	struct threshold limit; /* of logit */
 	float *logit;           /* [n], the caller's row; −infinity: masked */
 	int32_t *id;            /* [n] unless dense */
 	float *p;               /* [n] e^(logit − max), after candidates_weigh() */
@@ -27,7 +29,9 @@ struct sampler {
 	struct candidates row;
 	int32_t n_vocab;
 	uint32_t position;      /* of the id to draw */
-	float temp;             /* what gumbel divides by */
+	float temp;             /* what the draw divides by */
+	int min_p_follows;      /* top_p, */
+	int temp_follows;       /* and a constant temperature follows them */
 	int prepared;           /* sampler_prepare() was called for this row */
 	size_t n_nan, n_infinite;       /* NaNs and +infinities of the current row */
 	float *key;             /* [TOPK_SCRATCH(n_vocab)], scratch of any sampler */
@@ -62,6 +66,7 @@ extern const struct sampler_op {
 	const char *name;
 	sampler_function *apply;
 	char letter;
+	int takes_limited;      /* settled candidates are not needed */
 } sampler_ops[SAMPLER_OPS];
 
 /* Whether a sampler would change anything. */
@@ -97,11 +102,16 @@ void candidates_changed(struct candidates *c);
 /* Drops the masked candidates. */
 void candidates_drop_masked(struct candidates *c);
 
-/* Keeps the candidates whose key[n] (logit, p, or any parallel array) the threshold selects. */
-void candidates_keep(struct candidates *c, const float *key, struct threshold t);
-
 /* The sum of eight accumulators, in one order everywhere. */
 double candidates_add_lanes(double lane[8]);
+
+/* Computes p and its sum, but stops as soon as the p of logits below `least` add up to more than `enough`; returns that
+ * sum. */
+double candidates_weigh_until(struct candidates *c, float least, double enough);
+
+/* For the draw: computes p and its sum as if the logits were divided by t; with a limit, p[] of the candidates that are
+ * left. All else stays as it is. Returns how many candidates there are. */
+size_t candidates_weigh_drawn(struct candidates *c, float t);
 
 /* The mean of max − logit, weighted by probability: H − ln(sum). */
 double candidates_mean_gap(struct candidates *c);
@@ -112,5 +122,20 @@ double candidates_mean_gap(struct candidates *c);
 typedef float candidates_adjuster(const struct sampler_params *p, float logit, int32_t count);
 void candidates_adjust(struct sampler *s, struct candidates *c, const int32_t *ids, size_t n,
 	candidates_adjuster *adjust);
+
+/* ---- keep.c ---- */
+
+/* Keeps the candidates whose key[n] (logit, p, or any parallel array) the threshold selects. */
+void candidates_keep(struct candidates *c, const float *key, struct threshold t);
+
+/* Keeps those whose logit the threshold selects, as a limit: candidates_settle() moves them. */
+void candidates_limit(struct candidates *c, struct threshold t);
+void candidates_settle(struct candidates *c);
+
+/* Moves those of x[n] to y whose logit the threshold selects; y may be x. Returns how many there are. */
+size_t candidates_gather(const struct candidates *c, const float *x, struct threshold t, float *y);
+
+/* The id of candidate i, settled or not. */
+int32_t candidates_id(const struct candidates *c, size_t i);
 
 #endif

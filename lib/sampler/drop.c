@@ -69,19 +69,44 @@ void sampler_typ_p(struct sampler *s, struct candidates *c)
 
 /* ---- top_p ---- */
 
+/* What min_p keeps. */
+static struct threshold min_p_limit(const struct sampler *s, const struct candidates *c)
+{
+	return (struct threshold){ c->max + (float)fmath_log(s->params.min_p), SIZE_MAX };
+}
+
+/* Whether top_p would drop only what min_p drops anyway, because what min_p keeps adds up to less than P. Often a part
+ * of the rest tells; then most exponentials need not be computed unless the draw needs them. */
+static int is_idle(struct sampler *s, struct candidates *c)
+{
+	struct threshold t = min_p_limit(s, c);
+	double kept, enough;
+	size_t n;
+
+	n = candidates_gather(c, c->logit, t, s->key);
+	kept = fmath_softmax(s->key, c->max, s->key, n);
+	/* kept < P·(kept + rest), with a margin for rounding */
+	enough = 1.001 * kept * (1 - s->params.top_p) / s->params.top_p;
+	return candidates_weigh_until(c, t.value, s->temp_follows ? enough : INFINITY) > enough;
+}
+
 void sampler_top_p(struct sampler *s, struct candidates *c)
 {
 	double target;
 	float least;
 
+	if (s->min_p_follows && is_idle(s, c))
+		return;
 	candidates_weigh(c);
 	target = s->params.top_p * c->sum;
 	/* Candidates below (1 − P)/n add up to less than 1 − P, so none of them is needed; of a whole vocabulary these
 	 * are nearly all. The factor allows for rounding in the sums. */
 	least = (float)(0.999 * (c->sum - target) / (double)c->n);
-	if (topk_count(c->p, c->n, least) < c->n / 2)
+	if (s->min_p_follows && is_idle(s, c))
+		candidates_keep(c, c->logit, min_p_limit(s, c));
+	else if (topk_count(c->p, c->n, least) < c->n / 2)
 		candidates_keep(c, c->p, (struct threshold){ least, SIZE_MAX });
-	candidates_keep(c, c->logit, topk_threshold(c->logit, c->p, c->n, target));
+	candidates_limit(c, topk_threshold(c->logit, c->p, c->n, target));
 }
 
 /* ---- min_p ---- */
@@ -89,7 +114,7 @@ void sampler_top_p(struct sampler *s, struct candidates *c)
 void sampler_min_p(struct sampler *s, struct candidates *c)
 {
 	candidates_max(c);
-	candidates_keep(c, c->logit, (struct threshold){ c->max + (float)fmath_log(s->params.min_p), SIZE_MAX });
+	candidates_limit(c, min_p_limit(s, c));
 }
 
 /* ---- xtc ---- */

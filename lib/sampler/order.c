@@ -10,9 +10,9 @@ const struct sampler_op sampler_ops[SAMPLER_OPS] = {
 	[SAMPLER_TOP_K] = { "top_k", sampler_top_k, 'k' },
 	[SAMPLER_TYP_P] = { "typ_p", sampler_typ_p, 'y' },
 	[SAMPLER_TOP_P] = { "top_p", sampler_top_p, 'p' },
-	[SAMPLER_MIN_P] = { "min_p", sampler_min_p, 'm' },
+	[SAMPLER_MIN_P] = { "min_p", sampler_min_p, 'm', 1 },
 	[SAMPLER_XTC] = { "xtc", sampler_xtc, 'x' },
-	[SAMPLER_TEMPERATURE] = { "temperature", sampler_temperature, 't' },
+	[SAMPLER_TEMPERATURE] = { "temperature", sampler_temperature, 't', 1 },
 	[SAMPLER_BIAS] = { "logits", sampler_bias, 0 },         /* what an observer of the row as it came sees */
 	[SAMPLER_MIROSTAT] = { "mirostat", sampler_mirostat, 0 },
 };

@@ -1,6 +1,7 @@
 /* The candidates of a draw: their largest logit, their weights, and dropping some of them. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "lib/base/fmath.h"
 #include "candidates.h"
@@ -19,33 +20,136 @@ void candidates_max(struct candidates *c)
 	c->has_max = 1;
 }
 
+static double add(const float *p, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += p[i];
+	return sum;
+}
+
 void candidates_weigh(struct candidates *c)
 {
-	size_t i;
-
 	candidates_max(c);
 	if (!c->has_p)
 		c->sum = fmath_softmax(c->logit, c->max, c->p, c->n);
 	else if (!c->has_sum)
-		for (c->sum = 0, i = 0; i < c->n; i++)
-			c->sum += c->p[i];
+		c->sum = add(c->p, c->n);
 	c->has_p = c->has_sum = 1;
+}
+
+/* What is subtracted before a division: the largest where it would overflow. */
+static float subtrahend(const struct candidates *c, float t)
+{
+	return fabsf(c->max / t) > FLT_MAX ? c->max : 0;
+}
+
+/* y[n] = (x[n] − from) / t; y may be x. */
+static void divide(const float *x, float from, float t, float *y, size_t n)
+{
+	size_t i, k;
+	float v[BLOCK];
+
+	for (i = 0; n - i >= BLOCK; i += BLOCK) {
+		for (k = 0; k < BLOCK; k++)
+			v[k] = (x[i + k] - from) / t;
+		memcpy(y + i, v, sizeof v);
+	}
+	for (; i < n; i++)
+		y[i] = (x[i] - from) / t;
 }
 
 void candidates_divide(struct candidates *c, float t)
 {
 	float from;
-	size_t i, k;
 
 	candidates_max(c);
-	/* Relative to the largest where the division would overflow. */
-	from = fabsf(c->max / t) > FLT_MAX ? c->max : 0;
-	for (i = 0; c->n - i >= BLOCK; i += BLOCK)
-		for (k = 0; k < BLOCK; k++)
-			c->logit[i + k] = (c->logit[i + k] - from) / t;
-	for (; i < c->n; i++)
-		c->logit[i] = (c->logit[i] - from) / t;
+	from = subtrahend(c, t);
+	divide(c->logit, from, t, c->logit, c->n);
 	candidates_changed(c);
+}
+
+/* The end of the part of a row of n that begins at i, while there are 16 elements or more. fmath_softmax() adds in such
+ * parts, too, so that they can be summed one by one; what was written just before is still in the cache. */
+static size_t part_end(size_t i, size_t n)
+{
+	return n - i >= 256 ? i + 256 : n - (n - i) % 16;
+}
+
+/* The sum of those of p[n] whose x[n] is below `least`; n is a multiple of 8. */
+static double sum_below(const float *x, const float *p, size_t n, float least)
+{
+	double lane[8] = { 0 };
+	float part[8];
+	size_t i, k;
+
+	for (i = 0; i < n; i += 8) {
+		memcpy(part, p + i, sizeof part);
+		for (k = 0; k < 8; k++)
+			part[k] = x[i + k] < least ? part[k] : 0;
+		for (k = 0; k < 8; k++)
+			lane[k] += part[k];
+	}
+	return candidates_add_lanes(lane);
+}
+
+double candidates_weigh_until(struct candidates *c, float least, double enough)
+{
+	double below = 0;
+	size_t i, end;
+
+	candidates_max(c);
+	c->sum = 0;
+	for (i = 0; c->n - i >= 16; i = end) {
+		end = part_end(i, c->n);
+		c->sum += fmath_softmax(c->logit + i, c->max, c->p + i, end - i);
+		below += sum_below(c->logit + i, c->p + i, end - i, least);
+		if (below > enough)
+			return below;
+	}
+	for (; i < c->n; i++) {
+		c->sum += c->p[i] = fmath_exp(c->logit[i] - c->max);
+		below += c->logit[i] < least ? c->p[i] : 0;
+	}
+	c->has_p = c->has_sum = 1;
+	return below;
+}
+
+/* p[n] of the logits x[n] divided by t; returns their sum. */
+static double weigh_divided(const struct candidates *c, float t, const float *x, float *p, size_t n)
+{
+	float from = subtrahend(c, t), max = (c->max - from) / t;
+	double sum = 0;
+	size_t i, end;
+
+	for (i = 0; n - i >= 16; i = end) {
+		end = part_end(i, n);
+		divide(x + i, from, t, p + i, end - i);
+		sum += fmath_softmax(p + i, max, p + i, end - i);
+	}
+	for (; i < n; i++)
+		sum += p[i] = fmath_exp((x[i] - from) / t - max);
+	return sum;
+}
+
+size_t candidates_weigh_drawn(struct candidates *c, float t)
+{
+	int weighed = c->has_p && t == 1;
+	const float *x = weighed ? c->p : c->logit;
+	size_t n = c->n;
+
+	candidates_max(c);
+	if (c->limited) {
+		n = candidates_gather(c, x, c->limit, c->p);
+		x = c->p;
+	}
+	if (!weighed)
+		c->sum = weigh_divided(c, t, x, c->p, n);
+	else if (!c->has_sum)
+		c->sum = add(c->p, n);
+	c->has_p = c->has_sum = 1;
+	return n;
 }
 
 void candidates_drop_masked(struct candidates *c)
@@ -56,75 +160,6 @@ void candidates_drop_masked(struct candidates *c)
 		dead += c->logit[i] == -INFINITY;
 	if (dead)
 		candidates_keep(c, c->logit, (struct threshold){ -FLT_MAX, SIZE_MAX });
-}
-
-/* Moves those of the candidates [i, end) that the threshold selects to n and on; returns the end of what was moved.
- * Elements only move towards the front, so key may be one of the arrays written. */
-static size_t keep(struct candidates *c, const float *key, size_t i, size_t end, size_t n, struct threshold *t)
-{
-	size_t tie;
-
-	for (; i < end; i++) {
-		tie = key[i] == t->value && t->ties;
-		t->ties -= tie;
-		tie += key[i] > t->value;
-		c->logit[n] = c->logit[i];
-		c->id[n] = c->id[i];
-		c->p[n] = c->p[i];
-		n += tie;
-	}
-	return n;
-}
-
-/* The same for a block without ties. */
-static size_t keep_above(struct candidates *c, const float *key, size_t i, size_t n, float value)
-{
-	float *logit = c->logit, *p = c->p;
-	int32_t *id = c->id;
-	size_t k, above;
-
-	for (k = i; k < i + BLOCK; k++) {
-		above = key[k] > value;
-		logit[n] = logit[k];
-		id[n] = id[k];
-		p[n] = p[k];
-		n += above;
-	}
-	return n;
-}
-
-/* Writes the ids of a block of a dense row. */
-static void number(int32_t *id, size_t i)
-{
-	for (size_t k = 0; k < BLOCK; k++)
-		id[i + k] = (int32_t)(i + k);
-}
-
-void candidates_keep(struct candidates *c, const float *key, struct threshold t)
-{
-	uint32_t above, from;   /* how many of a block are above the value, and from it on */
-	size_t i, k, n = 0;
-
-	for (i = 0; c->n - i >= BLOCK; i += BLOCK) {
-		for (above = from = k = 0; k < BLOCK; k++) {
-			above += key[i + k] > t.value;
-			from += key[i + k] >= t.value;
-		}
-		if (!from)
-			continue;
-		if (c->dense)
-			number(c->id, i);
-		if (above == BLOCK && n == i)
-			n += BLOCK;
-		else if (from > above)
-			n = keep(c, key, i, i + BLOCK, n, &t);
-		else
-			n = keep_above(c, key, i, n, t.value);
-	}
-	for (k = i; c->dense && k < c->n; k++)
-		c->id[k] = (int32_t)k;
-	c->n = keep(c, key, i, c->n, n, &t);
-	c->dense = c->has_sum = 0;
 }
 
 double candidates_add_lanes(double lane[8])

@@ -46,6 +46,12 @@ static void build_chain(struct sampler *s)
 		add(s, SAMPLER_TEMPERATURE);
 		add(s, SAMPLER_MIROSTAT);
 	}
+	for (i = 1; i < s->n_chain && !p->observe; i++)
+		if (s->chain[i - 1]->apply == sampler_top_p && s->chain[i]->apply == sampler_min_p) {
+			s->min_p_follows = 1;
+			s->temp_follows = i + 1 < s->n_chain && s->chain[i + 1]->apply == sampler_temperature
+				&& !(p->temp_range > 0);
+		}
 }
 
 static int take_bias(struct sampler *s, struct why *w)
@@ -277,13 +283,15 @@ void sampler_prepare(struct sampler *s, float *row)
 	s->prepared = 1;
 }
 
-static void observe(const struct sampler *s, const char *name)
+static void observe(struct sampler *s, const char *name)
 {
-	const struct candidates *c = &s->row;
-	struct sampler_view v = { name, c->n, c->dense ? NULL : c->id, c->logit, s->temp };
+	struct candidates *c = &s->row;
 
-	if (s->params.observe)
-		s->params.observe(s->params.observer, &v);
+	if (!s->params.observe)
+		return;
+	candidates_settle(c);
+	s->params.observe(s->params.observer,
+		&(struct sampler_view){ name, c->n, c->dense ? NULL : c->id, c->logit, s->temp });
 }
 
 /* Returns -1 if no candidate is left. */
@@ -298,6 +306,8 @@ static int run_chain(struct sampler *s)
 		candidates_max(c);
 		if (c->max == -INFINITY)
 			return -1;
+		if (!s->chain[i]->takes_limited)
+			candidates_settle(c);
 		s->chain[i]->apply(s, c);
 		observe(s, s->chain[i]->name);
 	}
@@ -306,12 +316,12 @@ static int run_chain(struct sampler *s)
 }
 
 /* The candidate at which the sum of p in order exceeds u, or the last that is possible. */
-static size_t draw_in_order(const struct candidates *c, double u)
+static size_t draw_in_order(const struct candidates *c, size_t n, double u)
 {
 	double reached = 0;
 	size_t i, last = 0;
 
-	for (i = 0; i < c->n; i++) {
+	for (i = 0; i < n; i++) {
 		reached += c->p[i];
 		if (reached > u)
 			return i;
@@ -336,31 +346,30 @@ static double sum_of_part(const float *p)
 }
 
 /* The same, or n: u is so close to a sum that the order of the additions matters. */
-static size_t draw_in_parts(const struct candidates *c, double u)
+static size_t draw_in_parts(const struct candidates *c, size_t n, double u)
 {
 	/* twice the most by which a sum of n numbers depends on their order */
-	double margin = (double)c->n * 0x1p-51 * c->sum, reached = 0, part;
+	double margin = (double)n * 0x1p-51 * c->sum, reached = 0, part;
 	size_t i = 0;
 
-	for (; c->n - i >= PART && reached + (part = sum_of_part(c->p + i)) <= u - margin; i += PART)
+	for (; n - i >= PART && reached + (part = sum_of_part(c->p + i)) <= u - margin; i += PART)
 		reached += part;
-	for (; i < c->n; i++) {
+	for (; i < n; i++) {
 		reached += c->p[i];
 		if (reached > u - margin)
-			return reached > u + margin ? i : c->n;
+			return reached > u + margin ? i : n;
 	}
-	return c->n;
+	return n;
 }
 
 /* The candidate that u in (0, 1) selects. */
-static size_t draw(struct candidates *c, double u)
+static size_t draw(struct candidates *c, float temp, double u)
 {
-	size_t i;
+	size_t i, n = candidates_weigh_drawn(c, temp);
 
-	candidates_weigh(c);
 	u *= c->sum;
-	i = draw_in_parts(c, u);
-	return i < c->n ? i : draw_in_order(c, u);
+	i = draw_in_parts(c, n, u);
+	return i < n ? i : draw_in_order(c, n, u);
 }
 
 void sampler_look(struct sampler *s, float *row, int32_t id, struct sampler_pick *pick)
@@ -388,11 +397,12 @@ int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sample
 	/* +infinity stands out among other logits, but says nothing where all are */
 	if (s->n_nan + s->n_infinite == (size_t)s->n_vocab || run_chain(s))
 		return why(w, s->n_nan ? "no finite logit: %zu are NaN" : "no finite logit", s->n_nan);
-	if (s->params.gumbel)
+	if (s->params.gumbel) {
+		candidates_settle(c);
 		i = (size_t)gumbel_among(c->logit, c->dense ? NULL : c->id, c->n, s->temp, s->params.seed, position);
-	else
-		i = draw(c, rng_real(s->params.seed, position, SAMPLER_KEY_DRAW));
-	pick->id = c->dense ? (int32_t)i : c->id[i];
+	} else
+		i = draw(c, s->temp, rng_real(s->params.seed, position, SAMPLER_KEY_DRAW));
+	pick->id = candidates_id(c, i);
 	if (s->params.n_best >= 0)
 		pick->logprob = (float)(s->raw[pick->id] - s->total);
 	if (s->params.mirostat) {
@@ -407,6 +417,7 @@ struct sampler_survivors sampler_survivors(struct sampler *s)
 {
 	struct candidates *c = &s->row;
 
+	candidates_settle(c);
 	candidates_drop_masked(c);
 	if (c->dense)
 		candidates_keep(c, c->logit, (struct threshold){ -FLT_MAX, SIZE_MAX });
