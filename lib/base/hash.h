@@ -14,11 +14,21 @@
 #include "le.h"
 
 /* SplitMix64's finaliser (Stafford's Mix13): every bit of z reaches every bit of the result. Frozen, too. */
-static inline uint64_t hash_mix(uint64_t z)
+static inline uint64_t hash_mix_last(uint64_t z)
+{
+	return z ^ z >> 31;
+}
+
+/* What hash_mix() is the hash_mix_last() of: the top 31 bits are the same. */
+static inline uint64_t hash_mix_first(uint64_t z)
 {
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+}
+
+static inline uint64_t hash_mix(uint64_t z)
+{
+	return hash_mix_last(hash_mix_first(z));
 }
 
 /* The hash of what h is a hash of, and a word. */

@@ -9,6 +9,7 @@
 
 #include "topk.h"
 #include "lib/base/fmath.h"
+#include "lib/base/size.h"
 #include "rng.h"
 
 enum { BITS = 53, BLOCK = 256 };
@@ -34,15 +35,19 @@ static double score(const struct search *s, float logit, uint64_t bits)
 /* The index of the first of the largest; n if there is none. */
 static size_t largest(const float *x, size_t n)
 {
-	float max = clamp(topk_max(x, n));
-	size_t i;
+	float max = -INFINITY, of_block;
+	size_t i, first = n;
 
-	if (max == -INFINITY)
-		return n;
-	for (i = topk_next_above(x, 0, n, topk_below(max)); !(x[i] >= max);
-		i = topk_next_above(x, i + 1, n, topk_below(max)))
+	for (i = 0; i < n; i += BLOCK) {
+		of_block = clamp(topk_max(x + i, size_min(n - i, BLOCK)));
+		if (of_block > max) {
+			max = of_block;
+			first = i;
+		}
+	}
+	for (; first < n && !(x[first] >= max); first++)
 		;
-	return i;
+	return first;
 }
 
 /* The least random bits with which a logit can win; UINT64_MAX: it cannot. If (best − logit / T) / ln 2 is m or more,
@@ -71,6 +76,18 @@ static void try(struct search *s, const float *logits, size_t i, uint64_t bits)
 	}
 }
 
+/* The first of the ids [i, end) whose bits are at least this as far as hash_mix_first() tells, or end. Most of the time
+ * for a row is spent here. */
+static size_t next_from(uint64_t least, uint64_t key, size_t i, size_t end)
+{
+	least = least >> 33 << 33;
+	_Pragma("GCC unroll 8")
+	for (; i < end; i++)
+		if (hash_mix_first((key ^ i) + RNG_STEP) >= least)
+			break;
+	return i;
+}
+
 /* Tries logits [i, end). */
 static void try_block(struct search *s, const float *logits, const int32_t *id, size_t i, size_t end)
 {
@@ -81,9 +98,8 @@ static void try_block(struct search *s, const float *logits, const int32_t *id, 
 	for (; id && i < end; i++)
 		if ((bits = rng_at(s->key, (uint32_t)id[i])) >= least)
 			try(s, logits, i, bits);
-	for (; i < end; i++)
-		if ((bits = rng_at(s->key, i)) >= least)
-			try(s, logits, i, bits);
+	for (; (i = next_from(least, s->key, i, end)) < end; i++)
+		try(s, logits, i, rng_at(s->key, i));
 }
 
 int32_t gumbel_among(const float *logits, const int32_t *id, size_t n, float temp, uint64_t seed, uint64_t position)
