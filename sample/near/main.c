@@ -48,19 +48,23 @@ static const struct labels *open_labels(void)
 static void answer(const struct queries *q)
 {
 	const size_t most = size_max(1, size_min(set.reranker ? set.candidates : set.most, vectors.rows));
+	const struct query *query[SEARCH_QUERIES];      /* those that have one */
 	const float *vector[SEARCH_QUERIES];
 	struct nearest found[SEARCH_QUERIES];
+	size_t n = 0, at = 0;
 
 	for (size_t i = 0; i < q->n; i++) {
-		vector[i] = q->query[i].vector;
-		must(nearest_open(&found[i], most, &w));
+		if (!(vector[n] = q->query[i].vector))
+			continue;
+		query[n] = &q->query[i];
+		must(nearest_open(&found[n++], most, &w));
 	}
-	must(search_run(&search, vector, q->n, found, &w));
-	must(set.reranker && rerank(&ranker, q->query, found, q->n, set.most, results.labels, &w));
-	for (size_t i = 0; i < q->n; i++) {
-		must(results_print(&results, &q->query[i], &found[i], &w));
-		nearest_close(&found[i]);
-	}
+	must(n && search_run(&search, vector, n, found, &w));
+	must(set.reranker && rerank(&ranker, query, found, n, set.most, results.labels, &w));
+	for (size_t i = 0; i < q->n; i++)
+		must(results_print(&results, &q->query[i], q->query[i].vector ? &found[at++] : NULL, &w));
+	while (n)
+		nearest_close(&found[--n]);
 }
 
 /* The only query: its text, embedded. */
@@ -114,5 +118,7 @@ int main(int argc, char **argv)
 	vectors_close(&vectors);
 	if (search.not_finite)
 		cli_die(&c, "%s: %zu of %zu vectors are not finite", set.vectors, search.not_finite, vectors.rows);
+	if (results.failed)
+		cli_die(&c, "%zu of %zu queries have no vector", results.failed, results.printed);
 	return cli_end(&c);
 }

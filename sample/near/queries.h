@@ -10,7 +10,8 @@
 #include "search.h"
 
 struct query {
-	float *vector;          /* [cols] */
+	float *vector;          /* [cols]; NULL: */
+	char *error;            /* why it has none, as embed says */
 	char *text;             /* text[n], or NULL if it has none */
 	size_t n;
 };
@@ -19,10 +20,12 @@ struct queries {                /* those of one search */
 	size_t cols;            /* set by the caller; 0: there are no vectors, so queries may have any length */
 	struct query query[SEARCH_QUERIES];
 	size_t n;
+	int failed;             /* the line after these is wrong, or cannot be read: */
+	struct why cause;
 };
 
 /* Replaces the queries by the next ones: it waits for one, and takes more that have come. Returns how many, 0 at the
- * end of the input; -1 with a reason that names the line. */
+ * end of the input; -1 with a reason that names the line, after all queries before that line. */
 int queries_next(struct queries *q, struct lines *from, struct why *w);
 
 /* Adds a query, of which everything is copied; text NULL: none. */

@@ -21,14 +21,14 @@ static int add_pair(struct child *c, const struct query *query, size_t row, cons
 	return failed;
 }
 
-static int add_pairs(struct child *c, const struct query *query, const struct nearest *found, size_t n,
+static int add_pairs(struct child *c, const struct query *const query[], const struct nearest *found, size_t n,
 	const struct labels *labels, struct why *w)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!query[i].text)
+		if (!query[i]->text)
 			return why(w, "--rerank: a query has no \"text\"");
 		for (size_t h = 0; h < found[i].n; h++)
-			if (add_pair(c, &query[i], found[i].hit[h].row, labels, w))
+			if (add_pair(c, query[i], found[i].hit[h].row, labels, w))
 				return -1;
 	}
 	return 0;
@@ -71,7 +71,7 @@ static int rank(struct child *c, struct nearest *found, size_t most, struct why 
 	return 0;
 }
 
-int rerank(struct child *c, const struct query *query, struct nearest *found, size_t n, size_t most,
+int rerank(struct child *c, const struct query *const query[], struct nearest *found, size_t n, size_t most,
 	const struct labels *labels, struct why *w)
 {
 	int failed = add_pairs(c, query, found, n, labels, w);

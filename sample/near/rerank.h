@@ -10,7 +10,7 @@
 
 /* Replaces found[n], the hits for query[n], with the best of them by the scores of embed, at most `most` each.
  * -1 with a reason, also if a query or a label has no text, or a pair no score. */
-int rerank(struct child *c, const struct query *query, struct nearest *found, size_t n, size_t most,
+int rerank(struct child *c, const struct query *const query[], struct nearest *found, size_t n, size_t most,
 	const struct labels *labels, struct why *w);
 
 #endif

@@ -55,34 +55,48 @@ static int label_of(const struct results *r, const struct hit *hit, struct arena
 	return r->labels->n ? labels_get(r->labels, hit->row, a, label, w) : 0;
 }
 
-int results_print(struct results *r, const struct query *q, const struct nearest *found, struct why *w)
+/* The hits as lines, or as elements of an array. */
+static int print_hits(const struct results *r, struct json_writer *j, const struct nearest *found, struct why *w)
 {
 	struct arena arena = { .limit = LABEL_ARENA };
-	struct json_writer j = json_to_out();
 	struct label label;
 	int failed = 0;
+
+	for (size_t i = 0; i < found->n && !failed; i++) {
+		failed = label_of(r, &found->hit[i], &arena, &label, w);
+		if (!failed && r->as_json)
+			put_hit(j, &found->hit[i], &label);
+		else if (!failed)
+			print_line(&found->hit[i], &label);
+	}
+	arena_free(&arena);
+	return failed;
+}
+
+int results_print(struct results *r, const struct query *q, const struct nearest *found, struct why *w)
+{
+	struct json_writer j = json_to_out();
+	int failed;
 
 	if (r->as_json) {
 		json_open(&j, '{');
 		if (q->text)
 			member_bytes(&j, "query", q->text, q->n);
-		member_open(&j, "results", '[');
+		if (q->error)
+			member_text(&j, "error", q->error);
+		else
+			member_open(&j, "results", '[');
 	} else if (r->printed) {
 		out_char('\n');
 	}
-	for (size_t i = 0; i < found->n && !failed; i++) {
-		failed = label_of(r, &found->hit[i], &arena, &label, w);
-		if (!failed && r->as_json)
-			put_hit(&j, &found->hit[i], &label);
-		else if (!failed)
-			print_line(&found->hit[i], &label);
-	}
-	arena_free(&arena);
+	failed = q->error ? 0 : print_hits(r, &j, found, w);
 	if (r->as_json) {
-		json_close(&j, ']');
+		if (!q->error)
+			json_close(&j, ']');
 		json_close(&j, '}');
 		out_char('\n');
 	}
 	r->printed++;
+	r->failed += q->error != NULL;
 	return failed ? -1 : out_flush(w);
 }
