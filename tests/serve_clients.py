@@ -4,6 +4,7 @@ Usage: python3 serve_clients.py SERVE ENGINE GEN. Prints a line for each case.""
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -19,12 +20,13 @@ PATIENCE = 120          # seconds; a guard against hangs only
 class Server:
     all = []
 
-    def __init__(self, *options, tcp=False, engine="'%s'" % ENGINE):
+    def __init__(self, *options, tcp=False, engine="'%s'" % ENGINE, files=None):
         self.path = "socket"
         command = "echo $$ >engine.pid; exec " + engine
         self.process = subprocess.Popen(
             [SERVE, "--engine", command, "-v", "--listen", "0" if tcp else "unix:" + self.path, *options],
-            stderr=subprocess.PIPE, text=True, start_new_session=True)
+            stderr=subprocess.PIPE, text=True, start_new_session=True,
+            preexec_fn=files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))))
         Server.all.append(self)
         self.address = self.process.stderr.readline().strip().split(": ", 1)[1]
         self.get("/v1/models")          # the engine is there
@@ -254,6 +256,17 @@ def full(server):
     return status(answer), "Retry-After: 1\r\n" in answer, status(read_all(s))
 
 
+def crowded(server):
+    """More connections than the server may have descriptors for: the last ones wait."""
+    crowd = [server.connect() for _ in range(50)]
+    for s in crowd:
+        s.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+    for s in crowd:
+        read_until(s, '"ok"')
+        s.close()
+    return "all are answered"
+
+
 def late(server):
     s = server.connect()
     s.sendall(request("say so")[:-1])
@@ -323,6 +336,9 @@ def main():
     s.sendall(request("wait", stream=True))
     server.until("requests", 1)
     print("ended while answering:", server.end(signal.SIGTERM, signal.SIGTERM), status(read_all(s)))
+
+    server = Server(files=40)
+    print("few descriptors:", crowded(server), server.end(signal.SIGTERM))
 
     server = Server()
     os.killpg(server.process.pid, signal.SIGTERM)

@@ -36,7 +36,8 @@ struct peer {
 	struct peer *next;
 };
 
-/* What poll() looks at, in the order of descriptors[]. Peers follow, each with two. */
+/* What poll() looks at, in the order of descriptors[]. Peers follow, each with one if it is a socket, or else two. With
+ * more than the process may have open, poll() fails. */
 enum { POLL_SIGNALS, POLL_LISTENER, POLL_ENGINE_OUT, POLL_ENGINE_IN, POLL_PEERS };
 
 static int signals[2] = { -1, -1 };
@@ -285,7 +286,13 @@ static double earliest(const struct server *v, double now)
 	return at;
 }
 
-static void watch(struct server *v, struct pollfd *fds, double now)
+static size_t watched(const struct peer *p)
+{
+	return p->is_socket ? 1 : 2;
+}
+
+/* Returns how many descriptors are to be looked at. */
+static size_t watch(struct server *v, struct pollfd *fds, double now)
 {
 	const struct engine *e = &v->service.engine;
 	struct pollfd *f = fds + POLL_PEERS;
@@ -295,17 +302,18 @@ static void watch(struct server *v, struct pollfd *fds, double now)
 		&& v->paused <= now ? v->address.fd : -1, POLLIN, 0 };
 	fds[POLL_ENGINE_OUT] = (struct pollfd){ e->ended ? -1 : e->out, POLLIN, 0 };
 	fds[POLL_ENGINE_IN] = (struct pollfd){ engine_waits_to_write(e) ? e->in : -1, POLLOUT, 0 };
-	for (const struct peer *p = v->peers; p; p = p->next, f += 2) {
-		f[0] = (struct pollfd){ p->in, p->lingers || connection_wants_input(&p->c) ? POLLIN : 0, 0 };
-		f[1] = (struct pollfd){ p->out, p->c.sent < p->c.output.n ? POLLOUT : 0, 0 };
-		if (!p->is_socket && !f[0].events)
-			f[0].fd = -1;
-		/* half as many descriptors to look at for each line of the engine */
-		if (p->is_socket && p->in >= 0) {
-			f[0].events |= f[1].events;
-			f[1].fd = -1;
+	for (const struct peer *p = v->peers; p; f += watched(p), p = p->next) {
+		short in = p->in >= 0 && (p->lingers || connection_wants_input(&p->c)) ? POLLIN : 0;
+		short out = p->c.sent < p->c.output.n ? POLLOUT : 0;
+
+		if (p->is_socket) {
+			f[0] = (struct pollfd){ p->out, in | out, 0 };
+		} else {
+			f[0] = (struct pollfd){ in ? p->in : -1, in, 0 };
+			f[1] = (struct pollfd){ p->out, out, 0 };
 		}
 	}
+	return (size_t)(f - fds);
 }
 
 /* Reads from and writes to the peers, of which the first have been watched. */
@@ -316,12 +324,14 @@ static void move_peers(struct server *v, const struct pollfd *f, size_t n, doubl
 	/* new peers are in front */
 	for (size_t new = v->n_peers - n; new; new--)
 		p = p->next;
-	for (; p; p = p->next, f += 2) {
-		if (f[0].revents & ~POLLOUT && (f[0].events || p->is_socket))
+	for (; p; f += watched(p), p = p->next) {
+		short out = f[watched(p) - 1].revents;
+
+		if (p->in >= 0 && f[0].revents & ~POLLOUT)
 			read_peer(p);
-		if (f[1].revents & (POLLERR | POLLNVAL))
+		if (out & (POLLERR | POLLNVAL))
 			p->gone = 1;
-		else if ((f[0].revents | f[1].revents) & POLLOUT)
+		else if (out & POLLOUT)
 			write_peer(p, now);
 	}
 }
@@ -344,15 +354,14 @@ static int step(struct server *v, struct pollfd *fds, struct why *w)
 {
 	double now = clock_now(), at = earliest(v, now);
 	double wait = at > now ? ceil(1000 * (at - now)) : 0;
-	size_t n = v->n_peers;
+	size_t n = v->n_peers, n_watched = watch(v, fds, now);
 	int failed;
 
 	w->text[0] = 0;
-	watch(v, fds, now);
-	if (poll(fds, (nfds_t)(POLL_PEERS + 2 * n), wait < 60000 ? (int)wait : 60000) < 0) {
+	if (poll(fds, (nfds_t)n_watched, wait < 60000 ? (int)wait : 60000) < 0) {
 		if (errno != EINTR)
 			return why(w, "poll: %s", strerror(errno));
-		for (size_t i = 0; i < POLL_PEERS + 2 * n; i++)
+		for (size_t i = 0; i < n_watched; i++)
 			fds[i].revents = 0;
 	}
 	now = clock_now();
