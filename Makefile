@@ -116,7 +116,7 @@ REQUESTS = requests inbox jobs job model learned fields opts kept prompts choice
 SERVE = http reply failure sampling keys engine service exchange turn openai texts embeddings rerank \
 	messages messages_input responses responses_input plain about routes connection
 SERVER = address server main
-TERM = width keyboard tty view recall typed edit
+TERM = width wrap keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test graph_test graph_programs_test plan_test split_test linear_test scan_test product_test vector_test \

@@ -147,6 +147,7 @@ static void control_sequence(void)
 	case 'A': screen.y = screen.y > some ? screen.y - some : 0; break;
 	case 'B': screen.y = least(screen.y + some, screen.rows - 1); break;
 	case 'C': screen.x = least(screen.x + some, screen.columns - 1); break;
+	case 'D': screen.x = screen.x > some ? screen.x - some : 0; break;
 	case 'H': screen.x = screen.y = 0; break;
 	case 'K': blank(screen.y, screen.x, COLUMNS); break;
 	case 'J':

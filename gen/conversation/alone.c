@@ -9,12 +9,14 @@
 #include "lib/base/space.h"
 #include "lib/base/system.h"
 #include "lib/base/visible.h"
+#include "lib/term/wrap.h"
 
 /* Where text goes: to a terminal without control characters. */
 struct sink {
 	int fd, terminal;
 	struct bytes out;
 	struct visible visible; /* a character may be divided between two pieces of text */
+	struct wrap wrap;
 	struct bytes space;     /* white space that is printed if anything follows */
 	int begun;              /* something was printed */
 };
@@ -34,11 +36,18 @@ static struct {
 	.thought = { .fd = STDERR_FILENO, .out.limit = 1 << 24, .space.limit = 1 << 24 }
 };
 
-static void put_visible(void *context, const char *s, size_t n)
+static void put_wrapped(void *context, const char *s, size_t n)
 {
 	struct sink *k = context;
 
 	bytes_put(&k->out, s, n);
+}
+
+static void put_visible(void *context, const char *s, size_t n)
+{
+	struct sink *k = context;
+
+	wrap_put(&k->wrap, s, n, put_wrapped, k);
 }
 
 static void flush(struct sink *k)
@@ -145,6 +154,9 @@ void alone_open(int thoughts, int calls, int lines)
 	alone.calls = calls;
 	alone.content.terminal = isatty(STDOUT_FILENO);
 	alone.thought.terminal = isatty(STDERR_FILENO);
+	if (!lines)
+		wrap_begin(&alone.content.wrap, STDOUT_FILENO);
+	wrap_begin(&alone.thought.wrap, STDERR_FILENO);
 	alone.dim = alone.thought.terminal && system_coloured(STDERR_FILENO);
 }
 
@@ -164,6 +176,9 @@ void alone_begin(const struct parser *p)
 
 	alone.now = NULL;
 	alone.in_call = 0;
+	/* the terminal may have another width now */
+	wrap_line(&alone.content.wrap);
+	wrap_line(&alone.thought.wrap);
 	alone.reader = parser_begin(p, &sink, &alone.lost);
 }
 

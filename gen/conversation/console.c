@@ -35,9 +35,7 @@ static int edits;                       /* the line editor is in use */
 
 int console_edits(void)
 {
-	const char *term = getenv("TERM");
-
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+	return isatty(STDIN_FILENO) && tty_moves(STDOUT_FILENO);
 }
 
 static void show(const char *text)

@@ -9,6 +9,7 @@
 #include "lib/base/io.h"
 #include "lib/base/space.h"
 #include "lib/base/visible.h"
+#include "lib/term/wrap.h"
 
 enum section { SECTION_CONTENT, SECTION_THOUGHT, SECTION_CALL };
 
@@ -25,6 +26,7 @@ static struct {
 	int in_word;
 	int blank;              /* nothing of this section has been shown yet */
 	struct visible visible; /* a character may be divided between two pieces of text */
+	struct wrap wrap;
 	int at_start;           /* the cursor is at the start of a line */
 } show = { .out.limit = 1 << 24, .at_start = 1 };
 
@@ -60,9 +62,14 @@ static void count_word(unsigned char c)
 	show.in_word = !space_ascii(c);
 }
 
-static void put_visible(void *context, const char *s, size_t n)
+static void put_wrapped(void *context, const char *s, size_t n)
 {
 	write_text(s, n);
+}
+
+static void put_visible(void *context, const char *s, size_t n)
+{
+	wrap_put(&show.wrap, s, n, put_wrapped, NULL);
 }
 
 /* Prints a byte of text. */
@@ -89,6 +96,7 @@ static void new_line(void)
 {
 	if (!show.at_start)
 		write_text("\n", 1);
+	wrap_line(&show.wrap);
 }
 
 /* Without colours, thoughts have marks. */
@@ -189,6 +197,7 @@ void show_begin(const struct parser *p)
 	show.blank = 0;
 	show.visible.n = 0;
 	show.at_start = 1;
+	wrap_begin(&show.wrap, show.fd);
 	show.reader = parser_begin(p, &sink, &ignored);
 }
 

@@ -15,6 +15,13 @@ static int terminal = -1;
 static struct termios found;
 static volatile sig_atomic_t mode, event;
 
+int tty_moves(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
 /* Not stdio: this may run in a signal handler. */
 static void say(const char *s)
 {

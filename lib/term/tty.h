@@ -11,6 +11,9 @@ enum tty_mode {
 	TTY_QUIET               /* the same, but ^C and ^Z are signals, and text is not marked */
 };
 
+/* Whether fd is a terminal that can move its cursor. */
+int tty_moves(int fd);
+
 /* Prepares fd, a terminal, for changes of mode. -1: its modes cannot be read. */
 int tty_open(int fd);
 
