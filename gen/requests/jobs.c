@@ -15,12 +15,9 @@ void jobs_add(struct jobs *all, struct job *j)
 
 void jobs_done(const struct job *j)
 {
-	struct job *next = j->next;
-
-	while (j->kv && next && next->after != j)
-		next = next->next;
-	if (j->kv && next)
-		next->after = NULL;
+	for (struct job *next = j->kv ? j->next : NULL; next; next = next->next)
+		if (next->after == j)
+			next->after = j->after;
 }
 
 void jobs_remove(struct jobs *all, struct job *j)

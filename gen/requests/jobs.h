@@ -13,7 +13,8 @@ struct jobs {                   /* starts as zeros */
 /* Adds a job, which the list owns then. One with a named segment waits for the last before it with the same. */
 void jobs_add(struct jobs *all, struct job *j);
 
-/* The job is done: the next with the same segment may start. jobs_remove() also frees it. */
+/* The job is done: those that wait for it may start or, if it was cancelled while it waited, wait for the same job.
+ * jobs_remove() also frees it. */
 void jobs_done(const struct job *j);
 void jobs_remove(struct jobs *all, struct job *j);
 
