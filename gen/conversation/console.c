@@ -287,9 +287,10 @@ int console_turn(const char **text, size_t *n, struct why *w)
 			? why(w, "a turn of more than %d MiB", TURN_MAX >> 20) : 1;
 		line.n -= got > 0;
 		first = NULL;
-	} else if (edits)
+	} else if (edits) {
+		show_gap();
 		got = edit_turn();
-	else
+	} else
 		while ((got = read_line(w)) > 0 && space_leading(line.p, line.n) == line.n)
 			show(CONSOLE_PROMPT);
 	presses = 0;

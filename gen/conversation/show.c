@@ -28,6 +28,7 @@ static struct {
 	struct visible visible; /* a character may be divided between two pieces of text */
 	struct wrap wrap;
 	int at_start;           /* the cursor is at the start of a line */
+	int answered;           /* an answer has ended since the last gap */
 } show = { .out.limit = 1 << 24, .at_start = 1 };
 
 static void flush(void)
@@ -224,6 +225,14 @@ void show_end(void)
 	turn(SECTION_CONTENT);
 	visible_end(&show.visible, put_visible, NULL);
 	new_line();
-	write_text("\n", 1);
+	flush();
+	show.answered = 1;
+}
+
+void show_gap(void)
+{
+	if (show.answered)
+		write_text("\n", 1);
+	show.answered = 0;
 	flush();
 }

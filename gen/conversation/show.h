@@ -24,7 +24,10 @@ void show_text(const char *s, size_t n);
 /* Moves the cursor to the start of a line, before others write. */
 void show_line(void);
 
-/* Ends the answer, with an empty line before the next turn. */
+/* Ends the answer; leaves the cursor at the start of a line. */
 void show_end(void);
+
+/* Shows an empty line before the next turn, if there was an answer. */
+void show_gap(void);
 
 #endif
