@@ -66,7 +66,7 @@ const struct opt prompt_opts[] = {
 
 const struct opt model_opts[] = {
 	{ .help = "Model and state" },
-	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
+	{ 'm', "model", "MODEL", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
 	{ APPEND, "append", NULL, "with --kv: append the prompt to the kept text (tok --append)" },
 	OVERRIDE,
 	{ 0 }
@@ -152,7 +152,7 @@ const struct opt ask_opts[] = {
 
 const struct opt ask_model_opts[] = {
 	{ .help = "Model and state" },
-	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else a small model that comes with lmpipe)" },
+	{ 'm', "model", "MODEL", "the model (default: $LMPIPE_MODEL, or else a small model that comes with lmpipe)" },
 	OVERRIDE,
 	DRAFTS,
 	{ 0 }

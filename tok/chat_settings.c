@@ -28,7 +28,7 @@ const struct opt chat_settings_opts[] = {
 	{ CHOICE, "tool-choice", "WHICH",
 		"with --grammar: auto (default), none, required, or the name of the tool to call" },
 	{ ONE_CALL, "no-parallel-tool-calls", NULL, "with --grammar: one call at most" },
-	{ SCHEMA, "json-schema", "SCHEMA", "with --grammar: the answer is JSON valid against this schema" },
+	{ SCHEMA, "json-schema", "TEXT", "with --grammar: the answer is JSON valid against this schema" },
 	{ SCHEMA_FILE, "json-schema-file", "FILE", "the same, from a file" },
 	{ LENIENT, "lenient", NULL, "with --grammar: leave out of schemas what cannot be enforced, with warnings" },
 	{ 'v', "verbose", NULL, "say on stderr what the template refuses or leaves out, and what was done" },

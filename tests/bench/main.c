@@ -20,7 +20,7 @@ enum { SHAPE = 1, TYPE, BACKEND, KV_TYPE, DIRECTORY, SHARED };
 enum { LIST_MAX = 32, N_MAX = 1 << 20, SEQUENCES_MAX = 1 << 16 };
 
 static const struct opt opts[] = {
-	{ 'm', "model", "FILE", "a model file instead of random models" },
+	{ 'm', "model", "MODEL", "a model file instead of random models" },
 	{ SHAPE, "shape", "LIST", "shapes of the random models: llama-1b, qwen3-0.6b, smol-135m (default: llama-1b)" },
 	{ TYPE, "type", "LIST", "types of their matrices: those of fwd --list, Q3_K_M, Q4_K_M, Q5_K_M, or mix\n"
 		"(default: Q8_0,Q4_0,Q4_K_M,Q6_K,F16)" },
