@@ -9,6 +9,7 @@ static const struct {
 	const char *alias, *name;
 } aliases[] = {
 	{ "-sys", "system" }, { "-cnv", "interactive" }, { "-co", "color" }, { "-r", "stop" },
+	{ "reasoning-budget", "think-budget" }, { "reasoning-budget-message", "think-message" },
 	{ "-sp", "special" }, { "draft-model", "draft" }, { "num-draft-tokens", "draft-max" },
 	{ "reverse-prompt", "stop" }, { "system-prompt", "system" },
 	{ "conversation", "interactive" }, { "predict", "n-predict" }, { "max-tokens", "n-predict" },
@@ -111,7 +112,7 @@ static const struct {
 	{ "--yarn-beta-slow", KEYS }, { "--tfs", SAMPLERS }, { "--adaptive-target", SAMPLERS },
 	{ "--adaptive-decay", SAMPLERS }, { "--chat-template-kwargs", "use --set NAME=VALUE" },
 	{ "-rea", "use ask --no-think" }, { "--reasoning", "use ask --no-think" },
-	{ "--reasoning-budget-message", "use --think-message" }, { "--api-key", "use --api-key-file" },
+	{ "--api-key", "use --api-key-file" },
 	{ "--perplexity", "score prints it" }, { "--kl-divergence", "use score --against" },
 	{ "--hellaswag", CHOICES }, { "--winogrande", CHOICES }, { "--multiple-choice", CHOICES },
 	{ "-st", "--chat with a prompt is a single turn; or use ask" },
@@ -121,7 +122,7 @@ static const struct {
 	{ "-ctk", "use --kv-type" }, { "--cache-type-k", "use --kv-type" }, { "-ctv", "use --kv-type" },
 	{ "--cache-type-v", "use --kv-type" }, { "-md", "use --draft" }, { "--model-draft", "use --draft" },
 	{ "--prompt-cache", KEEP }, { "--prompt-cache-file", KEEP }, { "--prompt-cache-all", KEEP },
-	{ "--prompt-cache-ro", KEEP }, { "--reasoning-budget", "use ask --no-think" },
+	{ "--prompt-cache-ro", KEEP },
 	{ "--lora-scaled", "use --lora FILE=SCALE" }, { "--lora-init-without-apply", "use --lora FILE=0" },
 	{ "--control-vector-scaled", "use --control-vector FILE=SCALE" },
 	{ "--control-vector-layer-range", "use --control-vector-layers A-B" },
