@@ -59,17 +59,11 @@ static struct settings set = { .c = &c, .suffix = "", .end_fd = -1 };
 static struct card card;        /* of our vocabulary */
 static size_t refused;          /* sequences whose options were refused */
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 static void check_card(struct frame_in *in, const struct frame *f)
 {
 	struct card its;
 
-	must(card_read(in, f, &its, &w) || card_agree(&its, in->name, &card, c.argv[0], &w));
+	cli_must(&c, card_read(in, f, &its, &w) || card_agree(&its, in->name, &card, c.argv[0], &w), &w);
 }
 
 static void print_all(const struct printer *line, struct frame_in *in)
@@ -79,13 +73,13 @@ static void print_all(const struct printer *line, struct frame_in *in)
 	struct frame f;
 	int got = 0;
 
-	must(printer_fork(&s.printer, line, &w));
+	cli_must(&c, printer_fork(&s.printer, line, &w), &w);
 	while ((set.turns || !s.stopped) && (got = frame_next(in, &f, &w)) > 0)
 		if (f.kind == FRAME_CARD)
 			check_card(in, &f);
 		else
-			must(single_frame(&s, in, &f, &w));
-	must(single_end(&s, got < 0 ? &later : &w) || got < 0);
+			cli_must(&c, single_frame(&s, in, &f, &w), &w);
+	cli_must(&c, single_end(&s, got < 0 ? &later : &w) || got < 0, &w);
 	refused = s.refused;
 }
 
@@ -101,10 +95,9 @@ static void print_lines(const struct printer *p, struct frame_in *in)
 		if (f.kind == FRAME_CARD)
 			check_card(in, &f);
 		else
-			must(texts_frame(&t, in, &f, &w));
+			cli_must(&c, texts_frame(&t, in, &f, &w), &w);
 	/* everything before a fault is printed */
-	if (texts_end(&t, got < 0 ? &later : &w) || got < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, texts_end(&t, got < 0 ? &later : &w) || got < 0, &w);
 	refused = t.refused;
 }
 
@@ -146,14 +139,14 @@ int main(int argc, char **argv)
 	struct gguf *g;
 
 	cli_start(&c, argc, argv);
-	must(!(p.stop = stop_open(&w)));
+	cli_must(&c, !(p.stop = stop_open(&w)), &w);
 	options(&p);
 	cli_binary(&c, 0);
 	if (set.frames)
 		cli_binary(&c, 1);
 	guard_arm(c.program);
-	if (!(g = gguf_open(models_path(c.argv[0], &w), 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !(g = gguf_open(models_path(c.argv[0], &w), 0, &w))
+		|| !(vocab = vocab_open(g, VOCAB_PIECES, &w)), &w);
 	if (set.end && (set.end_fd = open(set.end, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
 		cli_die(&c, "%s: %s", set.end, strerror(errno));
 	vocab_card(vocab, &card);
@@ -162,7 +155,7 @@ int main(int argc, char **argv)
 	p.put = set.frames ? NULL : put;
 	frame_open_in(&in, 0, "standard input");
 	if (set.frames)
-		must(filter_stop(&p, &set, &in, &w));
+		cli_must(&c, filter_stop(&p, &set, &in, &w), &w);
 	else if (set.lines)
 		print_lines(&p, &in);
 	else

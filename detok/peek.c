@@ -46,12 +46,6 @@ static struct why w;
 
 static struct view view = { .format = &format_lines, .top = 5, .only_seq = -1 };
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 static void show_as(const char *option)
 {
 	static const struct format *const formats[] = { &format_ids, &format_csv, &format_raw, &format_text,
@@ -67,7 +61,7 @@ static void add_stop(void)
 {
 	struct stop **strings = &view.until.strings;
 
-	must(!*strings && !(*strings = stop_open(&w)));
+	cli_must(&c, !*strings && !(*strings = stop_open(&w)), &w);
 	if (stop_add_quoted(*strings, c.value, &w) < 0)
 		cli_refuse(&c, "--stop: %s", w.text);
 }
@@ -91,7 +85,7 @@ static const char *take_options(void)
 
 static void show_stream(int fd, const char *name)
 {
-	must(view_stream(&view, fd, name, &w) < 0);
+	cli_must(&c, view_stream(&view, fd, name, &w) < 0, &w);
 }
 
 static void show_file(const char *name)
@@ -123,7 +117,8 @@ int main(int argc, char **argv)
 		cli_binary(&c, 0);
 	guard_arm(c.program);
 	if (model)
-		must(!(g = gguf_open(models_path(model, &w), 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)));
+		cli_must(&c, !(g = gguf_open(models_path(model, &w), 0, &w))
+			|| !(vocab = vocab_open(g, VOCAB_PIECES, &w)), &w);
 	system_terminal_size(1, &columns, &rows);
 	view.columns = (size_t)columns;
 	view.coloured = system_coloured(1);

@@ -107,8 +107,7 @@ static void open_all(void)
 		cli_usage(&c, "--layers: %s has layers 0 to %zu", c.argv[0], m->n_layer - 1);
 	if (m && diffusion_of(m)->on && (set.score || set.chain.chunk))
 		cli_die(&c, "%s: a diffusion model: not with --%s", c.argv[0], set.score ? "score" : "chain");
-	if (!m || engine_open(&e, m, &set.engine, &w) < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !m || engine_open(&e, m, &set.engine, &w) < 0, &w);
 	if (texts_open(&texts, &e.segment, e.choices, m, &e.weights, &w) < 0
 	    || (set.dump && dump_open(&dump, set.dump, &w) < 0) || open_progress() < 0) {
 		engine_close(&e);
@@ -195,8 +194,7 @@ static int compare(void)
 {
 	int status = compare_dumps(set.compare, c.argv[0], &w);
 
-	if (status < 0 || out_flush(&w) < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, status < 0 || out_flush(&w) < 0, &w);
 	return cli_end(&c) || status;
 }
 
@@ -217,8 +215,7 @@ int main(int argc, char **argv)
 	take_interrupts();
 	open_all();
 	set_up();
-	if (close_all(run()) < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, close_all(run()) < 0, &w);
 	if (set.dump && dump.failed)
 		cli_die(&c, "%s", dump.why.text);
 	if (input.failed)

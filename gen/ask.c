@@ -25,8 +25,7 @@ int main(int argc, char **argv)
 
 	cli_start(&c, argc, argv);
 	options_ask(&q, &c);
-	if (arguments(&q, argv[0], &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, arguments(&q, argv[0], &w), &w);
 	status = run(&q);
 	return status ? status : cli_end(&c);
 }

@@ -44,12 +44,6 @@ static struct {
 	int carded;
 } ranking = { .penalty = 1 };
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 static struct contender *find(uint32_t seq)
 {
 	return (struct contender *)sequences_find(&ranking.texts, seq);
@@ -62,9 +56,9 @@ static void take_ids(const struct frame *f, const int32_t *ids)
 	if (!t && !(t = calloc(1, sizeof *t)))
 		cli_die(&c, "out of memory");
 	if (!t->r.ids.n)
-		must(sequences_add(&ranking.texts, &t->sequence, f->seq, &w));
+		cli_must(&c, sequences_add(&ranking.texts, &t->sequence, f->seq, &w), &w);
 	if (!t->r.reason)
-		must(result_ids(&t->r, ids, f->rows, f->pos, &w));
+		cli_must(&c, result_ids(&t->r, ids, f->rows, f->pos, &w), &w);
 }
 
 /* Log-probabilities belong to an id before them; those of one that was cut off again are ignored. */
@@ -78,7 +72,7 @@ static void take_logprobs(const struct frame_in *in, struct contender *t, const 
 		bad |= !(pair[2 * i + 1] <= 0);
 	if (bad)
 		why(&w, "position %" PRIu32 ": not the log-probability of the token before it", f->pos);
-	must((bad && frame_why(in, &w)) || result_logprobs(&t->r, f->pos, pair, f->rows, &w));
+	cli_must(&c, (bad && frame_why(in, &w)) || result_logprobs(&t->r, f->pos, pair, f->rows, &w), &w);
 }
 
 static void read_all(void)
@@ -93,10 +87,10 @@ static void read_all(void)
 	frame_open_in(&in, 0, "standard input");
 	while ((got = frame_next(&in, &f, &w)) > 0) {
 		if (f.kind == FRAME_CARD && !ranking.carded++)
-			must(card_read(&in, &f, &ranking.card, &w) || card_write(1, &ranking.card, &w));
+			cli_must(&c, card_read(&in, &f, &ranking.card, &w) || card_write(1, &ranking.card, &w), &w);
 		if (f.kind != FRAME_IDS && f.kind != FRAME_LOGPROBS && f.kind != FRAME_END)
 			continue;
-		must(frame_read_all(&in, &f, &payload, &room, &w));
+		cli_must(&c, frame_read_all(&in, &f, &payload, &room, &w), &w);
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED && f.rows)
 			take_ids(&f, payload);
 		else if (!(t = find(f.seq)))
@@ -106,7 +100,7 @@ static void read_all(void)
 		else if (f.kind == FRAME_LOGPROBS && f.rows)
 			take_logprobs(&in, t, &f, payload);
 	}
-	must(got < 0);
+	cli_must(&c, got < 0, &w);
 	free(payload);
 }
 
@@ -128,11 +122,11 @@ static void write_text(const struct contender *t)
 	if (ranking.verbose)
 		fprintf(stderr, "seed %" PRId64 ": log-probability %.4f, %zu tokens, score %.4f\n",
 			ranking.seed + seq, result_sum(r), r->ids.n, t->score);
-	must(frame_write_ids(1, r->ids.id, (uint32_t)r->ids.n, r->pos, FRAME_SAMPLED, seq, &w));
+	cli_must(&c, frame_write_ids(1, r->ids.id, (uint32_t)r->ids.n, r->pos, FRAME_SAMPLED, seq, &w), &w);
 	if (r->stop)
-		must(frame_write_stop(1, r->stop, r->n_stop, next, seq, &w));
+		cli_must(&c, frame_write_stop(1, r->stop, r->n_stop, next, seq, &w), &w);
 	else
-		must(frame_write_end(1, reason, next, seq, &w));
+		cli_must(&c, frame_write_end(1, reason, next, seq, &w), &w);
 }
 
 /* Writes all texts, the best first. */
@@ -142,8 +136,7 @@ static void write_all(void)
 	struct sequence *s;
 	size_t n = ranking.texts.n;
 
-	if (!all)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !all, &w);
 	for (size_t i = 0; i < n; i++) {
 		struct contender *t = (struct contender *)all[i];
 

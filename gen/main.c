@@ -29,8 +29,7 @@ int main(int argc, char **argv)
 	options(&q, &c);
 	if (q.verify)
 		return verify(&q, &c, argv[0]);
-	if (arguments(&q, argv[0], &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, arguments(&q, argv[0], &w), &w);
 	if (q.print_pipeline)
 		pipeline_print(&q);
 	else

@@ -105,8 +105,8 @@ static void read_prompt(struct request *q, const struct cli *c)
 		options_check_file(q->file, c);
 	if (!q->file || !q->conversation)
 		return;
-	if (slurp_text(q->file, &text, &w) || (bytes_put(&text, "", 1) && why(&w, "%s: too long", q->file)))
-		cli_die(c, "%s", w.text);
+	cli_must(c, slurp_text(q->file, &text, &w)
+		|| (bytes_put(&text, "", 1) && why(&w, "%s: too long", q->file)), &w);
 	q->prompt = text.p;
 	q->prompt_n = text.n - 1;
 }

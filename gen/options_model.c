@@ -17,8 +17,7 @@ void options_model(struct request *q, const struct cli *c, const char *argv0, in
 		cli_die(c, "--draft: %s", w.text);
 	if (!q->model && !(q->model = find_model(argv0, is_chat ? "clerk-q8_0.gguf" : "tales-q8_0.gguf")))
 		cli_usage(c, "no model: name one with -m or $LMPIPE_MODEL");
-	if (!(q->model = models_path(q->model, &w)))
-		cli_die(c, "%s", w.text);
+	cli_must(c, !(q->model = models_path(q->model, &w)), &w);
 }
 
 int options_has_template(const char *model)

@@ -40,8 +40,7 @@ static void replace(struct request *q, const struct cli *c)
 		if (n != (size_t)(command - c->value) || strncmp(c->value, own[i].name, n))
 			continue;
 		s->shell = 1;
-		if (stage_arg(s, "sh", &w) || stage_arg(s, "-c", &w) || stage_arg(s, command + 1, &w))
-			cli_die(c, "%s", w.text);
+		cli_must(c, stage_arg(s, "sh", &w) || stage_arg(s, "-c", &w) || stage_arg(s, command + 1, &w), &w);
 		return;
 	}
 	cli_usage(c, "--stage: \"%s\" is not STAGE=COMMAND, where STAGE is tok, fwd, sample or detok", c->value);
@@ -184,6 +183,5 @@ void options_record(struct request *q, const struct request *user, struct cli *c
 		take(q, c, all[i].o);
 	}
 	q->seed = record->seed;
-	if (!(q->model = models_path(q->model, &w)))
-		cli_die(c, "%s", w.text);
+	cli_must(c, !(q->model = models_path(q->model, &w)), &w);
 }

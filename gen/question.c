@@ -46,8 +46,7 @@ static size_t make_question(struct request *q, const struct cli *c)
 		failed |= bytes_puts(&text, "\n\n");
 	if (!failed && document && read_document(c, document, &text, &w)) {
 		failed = text.n == text.limit;
-		if (!failed)
-			cli_die(c, "%s", w.text);
+		cli_must(c, !failed, &w);
 	}
 	/* a new line ends a document, and is not a part of it */
 	while (text.n > n && text.p[text.n - 1] == '\n')

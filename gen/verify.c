@@ -78,7 +78,7 @@ void verify_text(struct request *q, const struct result *r, const struct bytes *
 		differ(q, w.text);
 	} else if (!is_same_stop(record, r))
 		differ(q, "stop: another string");
-	else if (!is_same(text->n ? text->p : "", text->n, record->text, record->n_text))
+	else if (!is_same(bytes_text(text), text->n, record->text, record->n_text))
 		differ(q, "text: not that of the ids");
 }
 
@@ -138,13 +138,11 @@ static int verify_record(const struct request *user, struct cli c, const char *a
 	snprintf(speaker, sizeof speaker, "%s: %.1024s", user->program, about);
 	c.program = speaker;
 	c.trouble = TROUBLE;
-	if (record_read(&record, line, n, &w) || spell_prompt(&record, &prompt, &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, record_read(&record, line, n, &w) || spell_prompt(&record, &prompt, &w), &w);
 	q = (struct request){ .program = user->program, .speaker = speaker, .about = about, .record = &record,
 		.prompt = prompt.p, .prompt_n = prompt.n };
 	options_record(&q, user, &c);
-	if (make_stages(&q, argv0, &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, make_stages(&q, argv0, &w), &w);
 	status = run(&q);
 	status = cli_end(&c) || (status && !q.differs) ? TROUBLE : q.differs;
 	record_free(&record);
@@ -187,8 +185,7 @@ int verify(struct request *q, struct cli *c, const char *argv0)
 
 	c->trouble = TROUBLE;
 	signals_take(q);
-	if (lines_open(&lines, q->verify, &w))
-		cli_die(c, "%s", w.text);
+	cli_must(c, lines_open(&lines, q->verify, &w), &w);
 	while ((more = lines_next(&lines, &line, &n, &w)) > 0) {
 		if (json_blank(line, n) == n)
 			continue;
@@ -196,8 +193,7 @@ int verify(struct request *q, struct cli *c, const char *argv0)
 		status = start(q, c, argv0, about, line, n);
 		worst = status > worst ? status : worst;
 	}
-	if (more < 0)
-		cli_die(c, "%s", w.text);
+	cli_must(c, more < 0, &w);
 	if (!lines.number)
 		cli_die(c, "%s: no records", lines.name);
 	lines_close(&lines);

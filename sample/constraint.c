@@ -54,8 +54,8 @@ static struct grammar *parse_grammar(struct grammar_source *source, const struct
 		goto out;
 	}
 	errno = 0;
-	if (!after_read(&source->after, text.p ? text.p : "", text.n, w))
-		g = grammar_parse_tokens(text.p ? text.p : "", text.n, &tokens, w);
+	if (!after_read(&source->after, bytes_text(&text), text.n, w))
+		g = grammar_parse_tokens(bytes_text(&text), text.n, &tokens, w);
 	*usage = !g && errno != ENOMEM;
 	snprintf(name, sizeof name, "--%s", source->option);
 	if (!g)

@@ -24,18 +24,12 @@ static struct cli c = { .program = "sample", .synopsis = "[options] < logits > i
 		"  ... | sample -m m.gguf --grammar 'root ::= \" yes\" | \" no\"' | ...\n" };
 static struct why w;
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 /* For what depends on options. */
 static void must_accept(int status)
 {
 	if (status == SESSION_USAGE)
 		cli_usage(&c, "%s", w.text);
-	must(status);
+	cli_must(&c, status, &w);
 }
 
 /* Draws until the input, or every generation, has ended. */
@@ -49,8 +43,8 @@ static void draw_all(struct session *s)
 			cli_warn(&c, "%s", w.text);
 		else
 			must_accept(status);
-	must(more < 0);
-	must(session_check_answered(s, &w));
+	cli_must(&c, more < 0, &w);
+	cli_must(&c, session_check_answered(s, &w), &w);
 }
 
 /* Reads the card of a stream that this process joins in the middle. */
@@ -63,7 +57,7 @@ static void take_card(struct session *s, const char *path)
 		cli_die(&c, "%s: %s", path, strerror(errno));
 	frame_open_in(&s->in, fd, path);
 	more = frame_next(&s->in, &f, &w);
-	must(more < 0);
+	cli_must(&c, more < 0, &w);
 	if (!more || f.kind != FRAME_CARD)
 		cli_die(&c, "%s: does not begin with a card", path);
 	must_accept(session_frame(s, &f, &w));

@@ -55,13 +55,12 @@ int main(int argc, char **argv)
 			file = c.value;
 	if (c.argc + (file != NULL) > 1)
 		cli_usage(&c, "more than one schema (try --help)");
-	if (!c.argc && slurp_text(file ? file : "-", &given, &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !c.argc && slurp_text(file ? file : "-", &given, &w), &w);
 	if (c.argc && strlen(c.argv[0]) > GRAMMAR_TEXT)
 		cli_usage(&c, "the schema is longer than %d MiB", GRAMMAR_TEXT >> 20);
 	if (c.argc && bytes_puts(&given, c.argv[0]))
 		cli_die(&c, "out of memory");
-	if (schema_grammar(given.p ? given.p : "", given.n, lenient ? &left_out : NULL, &grammar, &w)) {
+	if (schema_grammar(bytes_text(&given), given.n, lenient ? &left_out : NULL, &grammar, &w)) {
 		if (errno == ENOMEM)
 			cli_die(&c, "%s", w.text);
 		if (c.argc)

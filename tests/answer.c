@@ -44,12 +44,6 @@ static struct {
 	float *row;
 } answers = { .nan = -1 };
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 static uint64_t mixed(uint64_t x)
 {
 	x = (x ^ x >> 31) * 0x9e3779b97f4a7c15u;
@@ -64,7 +58,7 @@ static struct text *text_of(uint32_t seq)
 		return t;
 	if (!(t = calloc(1, sizeof *t)))
 		cli_die(&c, "out of memory");
-	must(sequences_add(&answers.texts, &t->sequence, seq, &w));
+	cli_must(&c, sequences_add(&answers.texts, &t->sequence, seq, &w), &w);
 	return t;
 }
 
@@ -82,7 +76,7 @@ static void answer(const struct text *t)
 		answers.row[answers.card.eog[i]] += (float)(answers.ends * f.pos);
 	for (int32_t i = 0; answers.nan == f.seq && f.pos >= 10 && i < answers.card.n_vocab; i++)
 		answers.row[i] = NAN;
-	must(frame_write(1, &f, answers.row, &w));
+	cli_must(&c, frame_write(1, &f, answers.row, &w), &w);
 }
 
 /* A waiting frame with its payload. */
@@ -98,14 +92,14 @@ static void process(const struct frame *f, const int32_t *payload)
 		t = text_of(f->seq);
 		if (f->pos > from->ids.n)
 			cli_die(&c, "a fork of %u positions of %zu", (unsigned)f->pos, from->ids.n);
-		must(ids_append(&t->ids, from->ids.id, f->pos, &w));
+		cli_must(&c, ids_append(&t->ids, from->ids.id, f->pos, &w), &w);
 	}
 	if (f->kind == FRAME_END && f->seq && (t = (struct text *)sequences_find(&answers.texts, f->seq))) {
-		must(sequences_end(&answers.texts, f->seq, &w));
+		cli_must(&c, sequences_end(&answers.texts, f->seq, &w), &w);
 		free(t->ids.id);
 		free(t);
 	}
-	must(frame_write(1, f, payload, &w));
+	cli_must(&c, frame_write(1, f, payload, &w), &w);
 	if (f->kind != FRAME_IDS || !f->rows)
 		return;
 	t = text_of(f->seq);
@@ -113,7 +107,7 @@ static void process(const struct frame *f, const int32_t *payload)
 		cli_die(&c, "sequence %u: ids for position %u after %zu", (unsigned)f->seq, (unsigned)f->pos, t->ids.n);
 	if (f->pos != FRAME_APPEND)
 		t->ids.n = f->pos;
-	must(ids_append(&t->ids, payload, f->rows, &w));
+	cli_must(&c, ids_append(&t->ids, payload, f->rows, &w), &w);
 	answer(t);
 }
 
@@ -142,10 +136,10 @@ static size_t choose(const struct waiting *list, size_t n)
 
 static void take_card(struct frame_in *in, const struct frame *f)
 {
-	must(card_read(in, f, &answers.card, &w));
+	cli_must(&c, card_read(in, f, &answers.card, &w), &w);
 	answers.card.model = 1;
 	answers.card.n_ctx = answers.n_ctx;
-	must(card_write(1, &answers.card, &w));
+	cli_must(&c, card_write(1, &answers.card, &w), &w);
 	if (!(answers.row = realloc(answers.row, (size_t)answers.card.n_vocab * sizeof *answers.row)))
 		cli_die(&c, "out of memory");
 }
@@ -173,9 +167,9 @@ static void answer_all(void)
 			}
 			list[n] = (struct waiting){ .f = f };
 			room = 0;
-			must(frame_read_all(&in, &f, &list[n++].payload, &room, &w));
+			cli_must(&c, frame_read_all(&in, &f, &list[n++].payload, &room, &w), &w);
 		}
-		must(got < 0);
+		cli_must(&c, got < 0, &w);
 		if (!n)
 			continue;
 		at = choose(list, n);

@@ -120,8 +120,7 @@ static void draw_text(struct masker *m, FILE *out)
 			if (id == EOG)
 				id = choose(mask, 1);
 		}
-		if (mask_accept(t, id, &w))
-			cli_die(&c, "%s", w.text);
+		cli_must(&c, mask_accept(t, id, &w), &w);
 		if (id != EOG)
 			fwrite(piece[id].s, 1, piece[id].n, out);
 	}
@@ -140,8 +139,7 @@ static void draw_texts(char **argv)
 
 	for (char s = '\n'; s < 0x7f; s = s == '\n' ? ' ' : (char)(s + 1))
 		add(&s, 1, 0);
-	if (slurp_text(argv[0], &text, &w) || bytes_put(&text, "", 1))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, slurp_text(argv[0], &text, &w) || bytes_put(&text, "", 1), &w);
 	for (size_t i = 0; i < text.n; i++)
 		if (text.p[i] < 0 && !memchr(text.p, text.p[i], i))
 			add(text.p + i, 1, 0);

@@ -488,18 +488,15 @@ int main(int argc, char **argv)
 	cli_start(&c, argc, argv);
 	if (cli_next(&c) || c.argc)
 		cli_usage(&c, "there are no options and no operands");
-	if (lines_open(&l, "-", &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, lines_open(&l, "-", &w), &w);
 	while ((got = lines_next(&l, &line, &n, &w)) > 0) {
 		const struct json *request = json_parse(&arena, line, n, &w);
 
-		if (!request)
-			cli_die(&c, "%s", w.text);
+		cli_must(&c, !request, &w);
 		take(request);
 		arena_free(&arena);
 	}
-	if (got < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, got < 0, &w);
 	lines_close(&l);
 	return cli_end(&c);
 }

@@ -343,8 +343,7 @@ int main(int argc, char **argv)
 
 	read_options(argc, argv);
 	g = gguf_open(c.argv[0], 1, &w);
-	if (!g)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !g, &w);
 	make(g, adapter, c.argc > 2 ? merged : NULL);
 	mkgguf_write(adapter, c.argv[1], 3, 1);
 	if (c.argc > 2)

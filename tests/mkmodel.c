@@ -196,8 +196,7 @@ static void template(const struct cli *c, struct mkweights *k, const char *key, 
 
 	if (!path)
 		return;
-	if (slurp(path, &text, &w))
-		cli_die(c, "%s", w.text);
+	cli_must(c, slurp(path, &text, &w), &w);
 	bytes_put(&text, "", 1);
 	mkgguf_text(k->m, key, text.p);
 	bytes_free(&text);

@@ -68,9 +68,8 @@ static void make(size_t split, long long pos, char **words, size_t n_words)
 	}
 	for (size_t i = 0, step; i < n; i += step) {
 		step = split && split < n - i ? split : n - i;
-		if (frame_write_ids(1, ids + i, (uint32_t)step, pos < 0 ? FRAME_APPEND : (uint32_t)((size_t)pos + i), 0,
-			0, &w))
-			cli_die(&c, "%s", w.text);
+		cli_must(&c, frame_write_ids(1, ids + i, (uint32_t)step,
+			pos < 0 ? FRAME_APPEND : (uint32_t)((size_t)pos + i), 0, 0, &w), &w);
 	}
 	free(ids);
 }
@@ -85,16 +84,14 @@ static void print_ids(int generated)
 	frame_open_in(&in, 0, "stdin");
 	while ((more = frame_next(&in, &f, &w)) == 1)
 		for (uint32_t i = 0; f.kind == FRAME_IDS && i < f.rows; i++) {
-			if (frame_read(&in, &f, &id, 1, &w))
-				cli_die(&c, "%s", w.text);
+			cli_must(&c, frame_read(&in, &f, &id, 1, &w), &w);
 			if (generated && !(f.flags & FRAME_SAMPLED))
 				continue;
 			printf(first ? "%d" : " %d", (int)id);
 			first = 0;
 		}
 	printf("\n");
-	if (more < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, more < 0, &w);
 }
 
 /* Options of sequences 1 to n. */
@@ -106,8 +103,7 @@ static void make_options(uint64_t seed, uint32_t n)
 	const char *line[LINES], *end;
 	size_t n_lines = 0, k = 0;
 
-	if (slurp("-", &text, &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, slurp("-", &text, &w), &w);
 	for (const char *s = text.p; s && n_lines < LINES && (end = memchr(s, '\n', text.n - (size_t)(s - text.p)));
 		s = end + 1)
 		line[n_lines++] = s;
@@ -148,12 +144,10 @@ static struct rows read_rows(size_t last)
 			cli_die(&c, "rows of %zu and of %u logits", r.cols, (unsigned)f.cols);
 		r.cols = f.cols;
 		r.x = grown(r.x, (r.n + f.rows) * r.cols * sizeof *r.x);
-		if (frame_read(&in, &f, r.x + r.n * r.cols, (size_t)f.rows * f.cols, &w))
-			cli_die(&c, "%s", w.text);
+		cli_must(&c, frame_read(&in, &f, r.x + r.n * r.cols, (size_t)f.rows * f.cols, &w), &w);
 		r.n += f.rows;
 	}
-	if (more < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, more < 0, &w);
 	if (r.n > last) {
 		memmove(r.x, r.x + (r.n - last) * r.cols, last * r.cols * sizeof *r.x);
 		r.n = last;

@@ -40,12 +40,6 @@ static struct cli c = { .program = "weave", .synopsis = "make|turns|sums [option
 	.purpose = "streams of many sequences for tests", .opts = opts };
 static struct why w;
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 static void *memory(size_t n, size_t size)
 {
 	void *p = calloc(n, size);
@@ -105,7 +99,7 @@ static struct live *start(struct loom *l, const struct live *from, size_t n)
 	fprintf(l->list, "%s %d\n", name, n > 0);
 	if (n) {
 		memcpy(q->id, from->id, n * sizeof *q->id);
-		must(frame_write_ids(q->alone, q->id, (uint32_t)n, 0, 0, 0, &w));
+		cli_must(&c, frame_write_ids(q->alone, q->id, (uint32_t)n, 0, 0, 0, &w), &w);
 	}
 	return q;
 }
@@ -143,8 +137,8 @@ static void add_ids(struct loom *l, struct live *q)
 	q->n = pos + n;
 	if (n && !has_text(l, q->id, q->n))
 		q->id[q->n - 1] = l->end;
-	must(frame_write_ids(l->all, q->id + pos, (uint32_t)n, (uint32_t)pos, flags, q->number, &w));
-	must(frame_write_ids(q->alone, q->id + pos, (uint32_t)n, (uint32_t)pos, flags, 0, &w));
+	cli_must(&c, frame_write_ids(l->all, q->id + pos, (uint32_t)n, (uint32_t)pos, flags, q->number, &w), &w);
+	cli_must(&c, frame_write_ids(q->alone, q->id + pos, (uint32_t)n, (uint32_t)pos, flags, 0, &w), &w);
 }
 
 static void add_fork(struct loom *l, const struct live *from)
@@ -154,7 +148,7 @@ static void add_fork(struct loom *l, const struct live *from)
 	int32_t source = (int32_t)from->number;
 
 	f.seq = start(l, from, n)->number;
-	must(frame_write(l->all, &f, &source, &w));
+	cli_must(&c, frame_write(l->all, &f, &source, &w), &w);
 }
 
 static void make(struct loom *l, size_t frames)
@@ -176,7 +170,7 @@ static void make(struct loom *l, size_t frames)
 		if (what > 92 && l->n < l->most)
 			add_fork(l, q);
 		else if (what > 87 && q->number) {
-			must(frame_write_end(l->all, FRAME_END_LENGTH, (uint32_t)q->n, q->number, &w));
+			cli_must(&c, frame_write_end(l->all, FRAME_END_LENGTH, (uint32_t)q->n, q->number, &w), &w);
 			finish(l, q);
 		} else
 			add_ids(l, q);
@@ -197,8 +191,8 @@ static void turns(size_t n, size_t rows)
 	for (size_t i = 0; i < rows; i++)
 		id[i] = (int32_t)(mkrandom(1, i) % VOCAB);
 	for (uint32_t q = 1; q <= n; q++) {
-		must(frame_write_ids(OUT, id, (uint32_t)rows, 0, 0, q, &w));
-		must(frame_write_end(OUT, FRAME_END_LENGTH, (uint32_t)rows, q, &w));
+		cli_must(&c, frame_write_ids(OUT, id, (uint32_t)rows, 0, 0, q, &w), &w);
+		cli_must(&c, frame_write_end(OUT, FRAME_END_LENGTH, (uint32_t)rows, q, &w), &w);
 	}
 	free(id);
 }
@@ -215,7 +209,7 @@ static void add(struct sum *s, struct frame_in *in, const struct frame *f)
 	size_t n = (size_t)f->rows * f->cols;
 	float *x = memory(n, sizeof *x);
 
-	must(frame_read(in, f, x, n, &w));
+	cli_must(&c, frame_read(in, f, x, n, &w), &w);
 	s->hash = hash_data(&f->pos, sizeof f->pos, s->hash);
 	s->hash = hash_data(x, n * sizeof *x, s->hash);
 	s->rows += f->rows;
@@ -237,7 +231,7 @@ static void sums(uint32_t of, long skip)
 			cli_die(&c, "sequence %" PRIu32, f.seq);
 		add(&sum[f.seq], &in, &f);
 	}
-	must(more < 0);
+	cli_must(&c, more < 0, &w);
 	for (uint32_t q = 0; q < SEQUENCES; q++)
 		if (sum[q].rows)
 			printf("%" PRIu32 ": %zu rows, %016" PRIx64 "\n", q + of, sum[q].rows, sum[q].hash);

@@ -39,8 +39,7 @@ static void add_messages(struct chat *chat, const char *name, int as_text)
 {
 	struct bytes in = { .limit = CHAT_FILE_MAX };
 
-	if (slurp_text(name, &in, &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, slurp_text(name, &in, &w), &w);
 	if (add(chat, in.p, in.n, as_text))
 		cli_die(&c, "%s: %s", slurp_is_stdin(name) ? "standard input" : name, w.text);
 	bytes_free(&in);
@@ -108,8 +107,7 @@ static void write_one(const struct gguf *g, const struct vocab *vocab, const str
 		failed = chat_parse(&chat, template.p, template.n, how, set.what, &w);
 	else if (!failed && !set.print)
 		failed = chat_render(&chat, template.p, template.n, how, &text, &w);
-	if (failed)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, failed, &w);
 	warn_left_out(&set.left_out);
 	remark(&chat);
 	print(set.print ? &template : &text);
@@ -155,8 +153,7 @@ static void write_lines(const struct gguf *g, const struct vocab *vocab, const s
 	char *line;
 	int got;
 
-	if (lines_open(&lines, "-", &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, lines_open(&lines, "-", &w), &w);
 	while ((got = lines_next(&lines, &line, &n, &w)) > 0) {
 		struct bytes text = { .limit = CHAT_TEXT_MAX };
 		struct json_writer out = json_to_out();
@@ -166,15 +163,13 @@ static void write_lines(const struct gguf *g, const struct vocab *vocab, const s
 			failed++;
 			json_raw(&out, "null");
 		} else {
-			json_string(&out, text.p ? text.p : "", text.n);
+			json_string(&out, bytes_text(&text), text.n);
 		}
 		out_char('\n');
 		bytes_free(&text);
-		if (out_flush(&w))
-			cli_die(&c, "%s", w.text);
+		cli_must(&c, out_flush(&w), &w);
 	}
-	if (got < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, got < 0, &w);
 	if (failed)
 		cli_failed(&c, "lines that failed: %zu of %zu", failed, lines.number);
 	lines_close(&lines);
@@ -189,8 +184,8 @@ int main(int argc, char **argv)
 	cli_start(&c, argc, argv);
 	chat_settings_read(&set, &c);
 	guard_arm(c.program);
-	if (!(g = gguf_open(models_path(c.argv[0], &w), 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !(g = gguf_open(models_path(c.argv[0], &w), 0, &w))
+		|| !(vocab = vocab_open(g, VOCAB_PIECES, &w)), &w);
 	how.now = set.dated ? &set.now : NULL;
 	(set.lines ? write_lines : write_one)(g, vocab, &how);
 	bytes_free(&set.schema);

@@ -93,7 +93,7 @@ static void check_schema(const struct chat_settings *set, const char *name, cons
 	struct bytes grammar = { .limit = GRAMMAR_TEXT }, left_out = { .limit = GRAMMAR_TEXT };
 	struct why w;
 
-	if (schema_grammar(set->schema.p ? set->schema.p : "", set->schema.n, set->wish.left_out ? &left_out : NULL,
+	if (schema_grammar(bytes_text(&set->schema), set->schema.n, set->wish.left_out ? &left_out : NULL,
 		&grammar, &w))
 		cli_refuse(c, "%s: %s", name, w.text);
 	bytes_free(&grammar);

@@ -76,12 +76,6 @@ static void warn(const char *text)
 static struct tok t = { .warn = warn };
 static struct pairing pairing;
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 static void take_options(void)
 {
 	const struct opt *o;
@@ -114,7 +108,7 @@ static struct gguf *open_vocabulary(void)
 {
 	struct gguf *g = gguf_open(models_path(c.argv[0], &w), 0, &w);
 
-	must(!g || !(t.vocab = vocab_open(g, t.from_ids ? VOCAB_PIECES : VOCAB_ENCODE, &w)));
+	cli_must(&c, !g || !(t.vocab = vocab_open(g, t.from_ids ? VOCAB_PIECES : VOCAB_ENCODE, &w)), &w);
 	if (vocab_warning(t.vocab))
 		cli_warn(&c, "%s: %s", c.argv[0], vocab_warning(t.vocab));
 	vocab_card(t.vocab, &t.card);
@@ -122,24 +116,24 @@ static struct gguf *open_vocabulary(void)
 		cli_die(&c, "%s: the vocabulary has no BOS token", c.argv[0]);
 	if (t.eos == ADD_ALWAYS && vocab_rules(t.vocab)->eos < 0)
 		cli_die(&c, "%s: the vocabulary has no EOS token", c.argv[0]);
-	must(t.pairing && pairing_open(&pairing, g, t.vocab, &w));
+	cli_must(&c, t.pairing && pairing_open(&pairing, g, t.vocab, &w), &w);
 	return g;
 }
 
 static void write_document(char **files, int n)
 {
 	for (int i = 0; i < n; i++)
-		must(document_add(&t, files[i], i == 0, i == n - 1, &w));
+		cli_must(&c, document_add(&t, files[i], i == 0, i == n - 1, &w), &w);
 	if (t.count)
 		out_print("%llu\n", (unsigned long long)t.n_ids);
 }
 
 static void write_prompts(char **files, int n)
 {
-	must(tok_writes_frames(&t) && card_write(1, &t.card, &w));
+	cli_must(&c, tok_writes_frames(&t) && card_write(1, &t.card, &w), &w);
 	for (int i = 0; i < n; i++)
-		must(prompts_add(&t, files[i], &w));
-	must(tok_writes_frames(&t) && frame_write_end(1, 0, 0, FRAME_NO_SEQ, &w));
+		cli_must(&c, prompts_add(&t, files[i], &w), &w);
+	cli_must(&c, tok_writes_frames(&t) && frame_write_end(1, 0, 0, FRAME_NO_SEQ, &w), &w);
 	if (t.n_failed)
 		cli_failed(&c, "lines that failed: %" PRIu32 " of %" PRIu32, t.n_failed, t.n_lines);
 }

@@ -61,8 +61,7 @@ static void check(const char *path)
 	unsigned not_for = 0;
 	struct check found;
 
-	if (added < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, added < 0, &w);
 	if (added)
 		return;
 	found = check_file(path, 0);
@@ -85,8 +84,7 @@ static void describe(const char *path, int json)
 	if (keys)
 		describe_file(keys, json);
 	gguf_close(keys);
-	if (!g)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !g, &w);
 }
 
 int main(int argc, char **argv)
@@ -99,12 +97,10 @@ int main(int argc, char **argv)
 	action = read_options(&json);
 	guard_arm(c.program);
 	if (action == FIND) {
-		if (found_list(c.argc ? c.argv[0] : NULL, json, &w))
-			cli_die(&c, "%s", w.text);
+		cli_must(&c, found_list(c.argc ? c.argv[0] : NULL, json, &w), &w);
 		return cli_end(&c);
 	}
-	if (!(path = models_path(c.argv[0], &w)))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !(path = models_path(c.argv[0], &w)), &w);
 	if (action == CHECK) {
 		check(path);
 		return cli_end(&c);
@@ -114,8 +110,7 @@ int main(int argc, char **argv)
 		return cli_end(&c);
 	}
 	g = gguf_open(path, 0, &w);
-	if (!g)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !g, &w);
 	if ((action == VOCAB ? describe_vocab(g, json, &w) : describe_template(g, &w)) < 0)
 		cli_die(&c, "%s: %s", path, w.text);
 	gguf_close(g);

@@ -81,7 +81,6 @@ int main(int argc, char **argv)
 	if (command->binary)
 		cli_binary(&c, command->binary - 1);
 	guard_arm(c.program);
-	if (command->run(c.argv + 1, (size_t)c.argc - 1, &set, &w) < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, command->run(c.argv + 1, (size_t)c.argc - 1, &set, &w) < 0, &w);
 	return cli_end(&c);
 }

@@ -85,7 +85,7 @@ static void take_back(struct conversation *v, size_t keep)
 static int add_answer(struct conversation *v, const struct bytes *text, struct why *w)
 {
 	struct bytes line = { .limit = CONVERT_MAX };
-	int failed = parser_message(&v->parser, text->n ? text->p : "", text->n, &line, w)
+	int failed = parser_message(&v->parser, bytes_text(text), text->n, &line, w)
 		|| messages_add_line(&v->messages, line.p, line.n, w);
 
 	bytes_free(&line);
@@ -404,7 +404,7 @@ static void recount(const struct conversation *v)
 
 	if (turns && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)
 	    && !messages_content(&v->messages, messages_turn(&v->messages, turns - 1), &last)) {
-		shorten(last.n ? last.p : "", last.n, shown);
+		shorten(bytes_text(&last), last.n, shown);
 		console_say("%s: %zu turn%s; the last: %s", v->q->history, turns, turns > 1 ? "s" : "", shown);
 	}
 	bytes_free(&last);
@@ -422,7 +422,7 @@ static int take_turns(struct conversation *v, struct why *w)
 		answer = v->q->edited ? command(v, line, n, w) : COMMAND_NONE;
 		if (answer == COMMAND_BYE || answer == COMMAND_FAILED)
 			return answer == COMMAND_BYE ? 0 : -1;
-		if (answer == COMMAND_TURN && turn(v, v->again.p ? v->again.p : "", v->again.n, w))
+		if (answer == COMMAND_TURN && turn(v, bytes_text(&v->again), v->again.n, w))
 			return -1;
 		if (answer == COMMAND_NONE && turn(v, line, n, w))
 			return -1;

@@ -37,8 +37,7 @@ static void add(struct stage *model, const struct cli *c, const char *option, co
 {
 	struct why w;
 
-	if (stage_arg(model, option, &w) || (value && stage_arg(model, value, &w)))
-		cli_die(c, "%s", w.text);
+	cli_must(c, stage_arg(model, option, &w) || (value && stage_arg(model, value, &w)), &w);
 }
 
 void feed_options(struct loop *l, struct draft *draft, struct replay *replay, struct stage *model, struct cli *c)

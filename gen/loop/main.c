@@ -83,8 +83,7 @@ int main(int argc, char **argv)
 	l.out = STDOUT_FILENO;
 	/* opened now, because tee's open() of the other end waits for it */
 	fifo = open_fifo(c.argv[0]);
-	if (l.replay && replay_read(&replay, &w))
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, l.replay && replay_read(&replay, &w), &w);
 	frame_open_in(&l.back, fifo, c.argv[0]);
 	frame_open_in(&l.in, STDIN_FILENO, "standard input");
 	status = loop_run(&l, &w);
@@ -93,8 +92,7 @@ int main(int argc, char **argv)
 	/* the small model's own error says more than what its death did to the loop */
 	if (stage_wait(&model, &of_model))
 		cli_die(&c, "%s", of_model.text);
-	if (status && !l.gone)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, status && !l.gone, &w);
 	if (l.replay)
 		return end_replay(&l);
 	loop_close(&l);

@@ -118,7 +118,7 @@ static void put_top(struct json_writer *to, struct list *l, const struct result 
 		const float *pair = r->likely[r->each[k].likely + t];
 
 		spell(l->c, (int32_t)pair[0], &l->buffer);
-		json_key(to, l->buffer.n ? l->buffer.p : "", l->buffer.n);
+		json_key(to, bytes_text(&l->buffer), l->buffer.n);
 		put_logprob(to, pair[1]);
 	}
 	json_close(to, '}');
@@ -157,7 +157,7 @@ void logprobs_text(struct json_writer *to, const struct choice *c, size_t first,
 	member_open(to, "tokens", '[');
 	for (size_t i = 0; i < n; i++) {
 		spell(c, id_of(&l, i), &l.buffer);
-		json_string(to, l.buffer.n ? l.buffer.p : "", l.buffer.n);
+		json_string(to, bytes_text(&l.buffer), l.buffer.n);
 	}
 	json_close(to, ']');
 	member_open(to, "token_logprobs", '[');

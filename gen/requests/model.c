@@ -14,7 +14,7 @@ static int check_tools(struct chat *c, const char *tools, const struct bytes *te
 {
 	struct bytes text = { .limit = CHAT_TEXT_MAX };
 	int failed = chat_add_text(c, "user", "a", 1, w)
-		|| chat_render(c, template->p ? template->p : "", template->n, NULL, &text, w);
+		|| chat_render(c, bytes_text(template), template->n, NULL, &text, w);
 
 	bytes_free(&text);
 	return failed ? why_in(w, tools) : 0;
@@ -28,8 +28,8 @@ static int check_setup(const struct model *m, struct why *w)
 	struct chat c;
 	int failed = chat_open(&c, s, m->vocab, w) || chat_choose(&c, s, m->gguf, &template, w) < 0;
 
-	if (!failed && s->template && !(t = jinja_parse(template.p ? template.p : "", template.n, w))) {
-		chat_explain(template.p ? template.p : "", template.n, w);
+	if (!failed && s->template && !(t = jinja_parse(bytes_text(&template), template.n, w))) {
+		chat_explain(bytes_text(&template), template.n, w);
 		failed = why_in(w, s->template);
 	}
 	if (!failed && s->tools)

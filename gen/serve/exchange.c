@@ -204,7 +204,7 @@ void exchange_begin(struct exchange *x, const struct endpoint *endpoint, struct 
 	if (h->method == HTTP_POST && is_unavailable(x))
 		return;
 	if (h->method == HTTP_POST) {
-		body = json_parse(&a, h->body.p ? h->body.p : "", h->body.n, &w);
+		body = json_parse(&a, bytes_text(&h->body), h->body.n, &w);
 		if (!body)
 			why_in(&w, "the body is not JSON");
 		else if (body->type != JSON_OBJECT)

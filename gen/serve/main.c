@@ -48,17 +48,11 @@ static struct cli c = { .program = "serve", .synopsis = "[options] [-- options o
 static struct server v = { .service.queue = 256, .connections = 512, .patience = 60 };
 static struct why w;
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 static void add(const char *option, const char *value)
 {
 	struct stage *s = &v.service.engine.stage;
 
-	must(stage_arg(s, option, &w) || (value && stage_arg(s, value, &w)));
+	cli_must(&c, stage_arg(s, option, &w) || (value && stage_arg(s, value, &w)), &w);
 }
 
 /* The options that are for the engine. */
@@ -75,7 +69,7 @@ static int is_embedder(const char *model)
 
 	if (!model && !(model = getenv("LMPIPE_MODEL")))
 		return 0;
-	must(!(path = models_path(model, &w)));
+	cli_must(&c, !(path = models_path(model, &w)), &w);
 	g = gguf_open(path, 0, &w);
 	pools = g && architecture_pools(g);
 	gguf_close(g);
@@ -142,15 +136,15 @@ int main(int argc, char **argv)
 		cli_usage(&c, "%s: options of the engine follow --; there are no operands (try --help)", c.argv[0]);
 	choose_engine(&engine, argv0);
 	if (keys)
-		must(keys_read(&v.service.keys, keys, &w));
+		cli_must(&c, keys_read(&v.service.keys, keys, &w), &w);
 	v.service.local = 1;
 	if (at) {
-		must(address_listen(&v.address, at, &w));
+		cli_must(&c, address_listen(&v.address, at, &w), &w);
 		v.listening = 1;
 		v.service.local = v.address.local;
 	}
 	if (at && (verbose || isatty(STDERR_FILENO)))
 		fprintf(stderr, "serve: %s\n", v.address.text);
-	must(server_run(&v, &w));
+	cli_must(&c, server_run(&v, &w), &w);
 	return 0;
 }

@@ -190,7 +190,7 @@ static void write_input(struct json_writer *to, const struct turn_item *item)
 {
 	struct arena a = { .limit = INPUT_MEMORY };
 	struct why w;
-	struct json *input = json_parse(&a, item->text.p ? item->text.p : "", item->text.n, &w);
+	struct json *input = json_parse(&a, bytes_text(&item->text), item->text.n, &w);
 
 	json_name(to, "input");
 	if (input && input->type == JSON_OBJECT)
@@ -202,7 +202,7 @@ static void write_input(struct json_writer *to, const struct turn_item *item)
 
 static void write_block(struct json_writer *to, const struct turn_item *item)
 {
-	const char *text = item->text.p ? item->text.p : "";
+	const char *text = bytes_text(&item->text);
 
 	json_open(to, '{');
 	if (item->kind == TURN_CALL) {

@@ -107,7 +107,7 @@ static void write_joined(struct json_writer *to, const char *name, const struct 
 		}
 	}
 	if (found)
-		member_bytes(to, name, text.p ? text.p : "", text.n);
+		member_bytes(to, name, bytes_text(&text), text.n);
 	to->failed |= text.failed;
 	bytes_free(&text);
 }

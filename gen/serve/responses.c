@@ -56,7 +56,7 @@ static void write_item_id(struct json_writer *to, const char *key, const struct 
 /* A part of an item's content, as the members of the open object. whole: with its text. */
 static void write_part(struct json_writer *to, const struct turn_item *item, int whole)
 {
-	const char *text = whole && item->text.p ? item->text.p : "";
+	const char *text = whole ? bytes_text(&item->text) : "";
 
 	member_text(to, "type", item->kind == TURN_TEXT ? "output_text" : "reasoning_text");
 	member_bytes(to, "text", text, whole ? item->text.n : 0);
@@ -80,7 +80,7 @@ static void write_item(struct json_writer *to, const struct exchange *x, const s
 	if (item->kind == TURN_CALL) {
 		member_text(to, "call_id", item->id);
 		member_text(to, "name", item->name);
-		member_bytes(to, "arguments", whole && item->text.p ? item->text.p : "", whole ? item->text.n : 0);
+		member_bytes(to, "arguments", whole ? bytes_text(&item->text) : "", whole ? item->text.n : 0);
 	} else {
 		if (item->kind == TURN_TEXT)
 			member_text(to, "role", "assistant");
@@ -239,7 +239,7 @@ static void item_closed(void *context, const struct turn_item *item)
 
 	if (item->kind == TURN_CALL)
 		member_text(&to, "name", item->name);
-	member_bytes(&to, item->kind == TURN_CALL ? "arguments" : "text", item->text.p ? item->text.p : "",
+	member_bytes(&to, item->kind == TURN_CALL ? "arguments" : "text", bytes_text(&item->text),
 		item->text.n);
 	if (item->kind == TURN_TEXT) {
 		member_open(&to, "logprobs", '[');

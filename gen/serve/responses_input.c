@@ -31,7 +31,7 @@ static void flush(struct gathered *g, struct json_writer *to)
 		if (g->reasoning.n)
 			member_bytes(to, "reasoning_content", g->reasoning.p, g->reasoning.n);
 		if (g->has_text || !g->calls.n)
-			member_bytes(to, "content", g->text.p ? g->text.p : "", g->text.n);
+			member_bytes(to, "content", bytes_text(&g->text), g->text.n);
 		if (g->calls.n) {
 			member_open(to, "tool_calls", '[');
 			members_raw(to, &g->calls);
@@ -87,7 +87,7 @@ static int write_content(struct json_writer *to, const struct json *content, str
 	struct bytes text = { .limit = TURN_MAX };
 	int failed = append_text(&text, content, w);
 
-	member_bytes(to, "content", text.p ? text.p : "", text.n);
+	member_bytes(to, "content", bytes_text(&text), text.n);
 	bytes_free(&text);
 	return failed;
 }

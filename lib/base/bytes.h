@@ -24,6 +24,12 @@ int bytes_puts(struct bytes *b, const char *s);
 /* Appends what printf() prints. */
 int bytes_print(struct bytes *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* p[n], not terminated, for those who want no NULL: "" while n is 0. */
+static inline const char *bytes_text(const struct bytes *b)
+{
+	return b->p ? b->p : "";
+}
+
 void bytes_free(struct bytes *b);
 
 #endif

@@ -122,6 +122,9 @@ const char *cli_word(const struct cli *c, const struct opt *o);
 _Noreturn void cli_die(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* cli_die() with the reason, if something has failed. */
+void cli_must(const struct cli *c, int failed, const struct why *w);
+
 /* Prints the line of cli_die() and returns, for a program that ends by itself. */
 void cli_line(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -99,6 +99,12 @@ _Noreturn void cli_die(const struct cli *c, const char *format, ...)
 	print_and_exit(c, c->trouble ? c->trouble : 1, format, ap);
 }
 
+void cli_must(const struct cli *c, int failed, const struct why *w)
+{
+	if (failed)
+		cli_die(c, "%s", w->text);
+}
+
 _Noreturn void cli_cut(const struct cli *c, const char *format, ...)
 {
 	va_list ap;
@@ -153,8 +159,7 @@ int cli_end(const struct cli *c)
 	struct why w;
 	int failed;
 
-	if (out_flush(&w))
-		cli_die(c, "%s", w.text);
+	cli_must(c, out_flush(&w), &w);
 	errno = 0;
 	failed = fflush(stdout) || ferror(stdout);
 	if (fclose(stdout) || failed)

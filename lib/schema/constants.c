@@ -31,7 +31,7 @@ static struct gbnf_expr *token(struct converter *c, const struct json *value)
 	spell(c, value, &text);
 	if (value->type == JSON_FLOAT && text.n > 2 && !memcmp(text.p + text.n - 2, ".0", 2))
 		text.n -= 2;
-	out = gbnf_text(&c->g, text.p ? text.p : "", text.n);
+	out = gbnf_text(&c->g, bytes_text(&text), text.n);
 	if (schema_is_number(value) && !memchr(text.p, '.', text.n) && !memchr(text.p, 'e', text.n))
 		out = gbnf_join(&c->g, "%%", out, gbnf_repeat(&c->g, gbnf_text(&c->g, ".0", 2), 0, 1));
 	bytes_free(&text);

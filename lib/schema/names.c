@@ -120,7 +120,7 @@ static struct gbnf_expr *unlike(struct converter *c, const struct schema_propert
 	}
 	if (not.failed)
 		schema_no_memory(c);
-	gbnf_add(&c->g, out, gbnf_join(&c->g, "%%", gbnf_class(&c->g, not.p ? not.p : "", not.n),
+	gbnf_add(&c->g, out, gbnf_join(&c->g, "%%", gbnf_class(&c->g, bytes_text(&not), not.n),
 		gbnf_repeat(&c->g, gbnf_primitive(&c->g, GBNF_PLAIN), 0, GBNF_FOREVER)));
 	if (!first)
 		gbnf_add(&c->g, out, gbnf_sequence(&c->g));

@@ -256,7 +256,7 @@ static void take_file(const struct items *t, struct item *item, const char *name
 	if (slurp_text(name, &text, &w)) {
 		fail(item, &w);
 	} else {
-		struct span all = { text.n ? text.p : "", text.n };
+		struct span all = { bytes_text(&text), text.n };
 
 		all.n -= all.n && all.s[all.n - 1] == '\n';
 		if (!t->without_text)

@@ -23,19 +23,13 @@ static struct settings set;
 static struct output output;
 static uint64_t n_texts, n_failed;
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 /* A text without an embedding: the reason is in the output if that is JSON. */
 static void fail(const struct item *item, const char *error)
 {
 	n_failed++;
 	if (!output_is_text(set.kind))
 		cli_warn(&c, "text %" PRIu64 ": %s", n_texts, error);
-	must(output_fail(&output, item ? &item->label : NULL, error, &w));
+	cli_must(&c, output_fail(&output, item ? &item->label : NULL, error, &w), &w);
 }
 
 /* Keeps the first elements (0: all) and normalises them. */
@@ -78,7 +72,7 @@ static void print_embedding(const struct item *item, struct embedding *e)
 		fail(item, why_not.text);
 	} else {
 		shape(e, (size_t)asked);
-		must(output_put(&output, item ? &item->label : NULL, e, &w));
+		cli_must(&c, output_put(&output, item ? &item->label : NULL, e, &w), &w);
 	}
 }
 
@@ -88,7 +82,7 @@ static void print(const struct item *item, struct embedding *e, const struct car
 	if (!item || item->asks == ITEM_EMBEDDING)
 		print_embedding(item, e);
 	else if (item->asks == ITEM_MODEL)
-		must(output_model(&item->label, set.file, card, &w));
+		cli_must(&c, output_model(&item->label, set.file, card, &w), &w);
 }
 
 /* Prints the embeddings of a stream; with a model those of the texts that the pipeline has been given. Returns -1 if
@@ -116,13 +110,13 @@ static void run(void)
 	struct why of_stream;
 	int fd, got, status;
 
-	must((fd = pipeline_start(&set.pipeline, &w)) < 0);
+	cli_must(&c, (fd = pipeline_start(&set.pipeline, &w)) < 0, &w);
 	got = print_all(fd, "fwd");
 	of_stream = w;
 	close(fd);
 	status = pipeline_wait(&set.pipeline, &w);
 	/* questions about the model are empty lines, which tok counts as failures */
-	must(status < 0 || (status > 0 && !n_failed && set.kind != OUTPUT_ANSWERS));
+	cli_must(&c, status < 0 || (status > 0 && !n_failed && set.kind != OUTPUT_ANSWERS), &w);
 	if (got < 0)
 		cli_die(&c, "%s", of_stream.text);
 }
@@ -133,14 +127,14 @@ int main(int argc, char **argv)
 	settings_read(&set, &c);
 	if (!output_is_text(set.kind))
 		cli_binary(&c, 1);
-	must(output_open(&output, set.kind, &w));
+	cli_must(&c, output_open(&output, set.kind, &w), &w);
 	if (set.model) {
 		run();
 	} else {
 		cli_binary(&c, 0);
-		must(print_all(0, "standard input") < 0);
+		cli_must(&c, print_all(0, "standard input") < 0, &w);
 	}
-	must(output_end(&output, &w));
+	cli_must(&c, output_end(&output, &w), &w);
 	gguf_close(set.file);
 	if (set.kind == OUTPUT_ANSWERS)
 		return cli_end(&c);

@@ -62,8 +62,7 @@ static void add(struct settings *set, const struct cli *c, int stage, const char
 {
 	struct why w;
 
-	if (stage_arg(&set->pipeline.stage[stage], word, &w))
-		cli_die(c, "%s", w.text);
+	cli_must(c, stage_arg(&set->pipeline.stage[stage], word, &w), &w);
 }
 
 /* An option of fwd, with its value. */
@@ -79,8 +78,7 @@ static void take_adapter(struct settings *set, const struct cli *c, char **prefi
 	struct why w;
 
 	pass(set, c, "--lora");
-	if (!*prefix && prefix_read(c->value, prefix, &w))
-		cli_die(c, "%s", w.text);
+	cli_must(c, !*prefix && prefix_read(c->value, prefix, &w), &w);
 }
 
 static void start_commands(struct settings *set, const struct cli *c)
@@ -134,9 +132,8 @@ static void read_model(struct settings *set, const struct cli *c, const char *po
 	int64_t pooling = POOLING_NONE;
 	struct why w;
 
-	if (!(set->file = gguf_open(models_path(set->model, &w), 0, &w))
-	    || architecture_integer(set->file, "pooling_type", 0, POOLINGS - 1, &pooling, &w) < 0)
-		cli_die(c, "%s", w.text);
+	cli_must(c, !(set->file = gguf_open(models_path(set->model, &w), 0, &w))
+	    || architecture_integer(set->file, "pooling_type", 0, POOLINGS - 1, &pooling, &w) < 0, &w);
 	if (pool ? !strcmp(pool, "none") : pooling == POOLING_NONE)
 		cli_die(c, "%s: --requests: no pooling, which makes one row of a text (--pool)", set->model);
 	items->pairs = pool ? !strcmp(pool, "rank") : pooling == POOLING_RANK;
@@ -199,8 +196,7 @@ void settings_read(struct settings *set, struct cli *c)
 		items->prefix = prefix;
 	take_operands(set, c);
 	/* else it would be for whichever stage is the first to need it to say that there is none */
-	if (set->model && !models_path(set->model, &w))
-		cli_die(c, "%s", w.text);
+	cli_must(c, set->model && !models_path(set->model, &w), &w);
 	if (set->model && items->requests)
 		read_model(set, c, pool);
 	if (set->model)

@@ -25,12 +25,6 @@ static struct search search = { .vectors = &vectors };
 static struct results results;
 static struct child ranker;
 
-static void must(int failed)
-{
-	if (failed)
-		cli_die(&c, "%s", w.text);
-}
-
 /* The texts of --texts, or of the lines of JSON. */
 static const struct labels *open_labels(void)
 {
@@ -38,7 +32,7 @@ static const struct labels *open_labels(void)
 
 	if (!set.texts)
 		return &vectors.labels;
-	must(labels_read(&texts, set.texts, &w));
+	cli_must(&c, labels_read(&texts, set.texts, &w), &w);
 	if (texts.n != vectors.rows)
 		cli_die(&c, "%s: %zu lines, not one for each of %zu vectors", set.texts, texts.n, vectors.rows);
 	return &texts;
@@ -57,12 +51,12 @@ static void answer(const struct queries *q)
 		if (!(vector[n] = q->query[i].vector))
 			continue;
 		query[n] = &q->query[i];
-		must(nearest_open(&found[n++], most, &w));
+		cli_must(&c, nearest_open(&found[n++], most, &w), &w);
 	}
-	must(n && search_run(&search, vector, n, found, &w));
-	must(set.reranker && rerank(&ranker, query, found, n, set.most, results.labels, &w));
+	cli_must(&c, n && search_run(&search, vector, n, found, &w), &w);
+	cli_must(&c, set.reranker && rerank(&ranker, query, found, n, set.most, results.labels, &w), &w);
 	for (size_t i = 0; i < q->n; i++)
-		must(results_print(&results, &q->query[i], q->query[i].vector ? &found[at++] : NULL, &w));
+		cli_must(&c, results_print(&results, &q->query[i], q->query[i].vector ? &found[at++] : NULL, &w), &w);
 	while (n)
 		nearest_close(&found[--n]);
 }
@@ -83,7 +77,7 @@ static void answer_text(struct queries *q)
 	else if (!failed && queries_add(q, line, set.query, length, &w))
 		failed = why_in(&w, "--query");
 	child_end(&child, &w);
-	must(failed);
+	cli_must(&c, failed, &w);
 	answer(q);
 }
 
@@ -92,10 +86,10 @@ static void answer_lines(struct queries *q)
 	struct lines from_stdin;
 	int got;
 
-	must(lines_open(&from_stdin, "-", &w));
+	cli_must(&c, lines_open(&from_stdin, "-", &w), &w);
 	while ((got = queries_next(q, &from_stdin, &w)) > 0)
 		answer(q);
-	must(got);
+	cli_must(&c, got, &w);
 	lines_close(&from_stdin);
 }
 
@@ -106,7 +100,7 @@ int main(int argc, char **argv)
 	cli_start(&c, argc, argv);
 	settings_read(&set, &c);
 	guard_arm(c.program);
-	must(vectors_open(&vectors, set.vectors, set.dimensions, &w));
+	cli_must(&c, vectors_open(&vectors, set.vectors, set.dimensions, &w), &w);
 	search.cosine = set.cosine;
 	search.n_threads = set.threads;
 	results.labels = open_labels();

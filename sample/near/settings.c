@@ -39,8 +39,7 @@ static void add(struct stage *s, const struct cli *c, const char *word)
 {
 	struct why w;
 
-	if (stage_arg(s, word, &w))
-		cli_die(c, "%s", w.text);
+	cli_must(c, stage_arg(s, word, &w), &w);
 }
 
 /* The beginning of a command of embed, and of its end. */
@@ -55,8 +54,7 @@ static void end_command(struct stage *s, const struct cli *c, const char *model)
 {
 	struct why w;
 
-	if (!models_path(model, &w))
-		cli_die(c, "%s", w.text);
+	cli_must(c, !models_path(model, &w), &w);
 	add(s, c, "--");
 	add(s, c, model);
 }

@@ -47,8 +47,7 @@ static void add(struct settings *set, const struct cli *c, const char *word, con
 {
 	struct why w;
 
-	if (stage_arg(&set->fwd, word, &w) || (value && stage_arg(&set->fwd, value, &w)))
-		cli_die(c, "%s", w.text);
+	cli_must(c, stage_arg(&set->fwd, word, &w) || (value && stage_arg(&set->fwd, value, &w)), &w);
 }
 
 static void check(const struct settings *set, const struct cli *c)

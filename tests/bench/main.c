@@ -165,8 +165,7 @@ static void run_tests(struct timing *t, struct bench_row *row, const struct list
 	row->test.decode = decode;
 	for (size_t i = 0; i < lengths->n; i++)
 		if ((row->test.n = lengths->number[i])) {
-			if (timing_test(t, &row->test, set.repetitions, &row->result, &w) < 0)
-				cli_die(&c, "%s", w.text);
+			cli_must(&c, timing_test(t, &row->test, set.repetitions, &row->result, &w) < 0, &w);
 			print_row(set.style, row);
 		}
 }
@@ -192,8 +191,7 @@ static void run_model(const char *path, const char *name)
 	struct timing t;
 
 	random_remove();
-	if (!m)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !m, &w);
 	if (encoder_of(m)->n_layer || diffusion_of(m)->on)
 		cli_die(&c, "%s: %s: not supported", path,
 			encoder_of(m)->n_layer ? "has an encoder" : "a diffusion model");
@@ -201,8 +199,7 @@ static void run_model(const char *path, const char *name)
 	setup->n_ctx = size_max(most(&set.depths) + size_max(most(&set.prompts), most(&set.decodes)), 1);
 	for (size_t i = 0; i < set.threads.n; i++) {
 		setup->threads = row.threads = set.threads.number[i];
-		if (timing_open(&t, m, setup, &w) < 0)
-			cli_die(&c, "%s", w.text);
+		cli_must(&c, timing_open(&t, m, setup, &w) < 0, &w);
 		run_depths(&t, &row);
 		timing_close(&t);
 	}
@@ -214,8 +211,7 @@ static void run_random(const char *shape, const char *type)
 	const char *path = random_model(shape, type, &w);
 	char name[64];
 
-	if (!path)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !path, &w);
 	snprintf(name, sizeof name, "%s %s", shape, type);
 	run_model(path, name);
 }
@@ -227,8 +223,7 @@ int main(int argc, char **argv)
 	cli_start(&c, argc, argv);
 	read_options();
 	guard_arm(c.program);
-	if (!set.model && random_directory(set.dir, &w) < 0)
-		cli_die(&c, "%s", w.text);
+	cli_must(&c, !set.model && random_directory(set.dir, &w) < 0, &w);
 	print_start(set.style);
 	if (set.model) {
 		slash = strrchr(set.model, '/');

@@ -70,7 +70,7 @@ static void show_line(const char *name, const char *pattern, struct bytes *out)
 	pattern_show(pattern, &text);
 	bytes_puts(out, name);
 	bytes_puts(out, "\t");
-	json_string(&w, text.n ? text.p : "", text.n);
+	json_string(&w, bytes_text(&text), text.n);
 	bytes_puts(out, "\n");
 	bytes_free(&text);
 }

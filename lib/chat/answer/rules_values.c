@@ -49,7 +49,7 @@ void rules_json(struct ruleset *r, const struct bytes *schema, const char *label
 	if (r->failed)
 		return;
 	snprintf(prefix, sizeof prefix, "json%u-", r->names++);
-	if (schema_grammar(schema->p ? schema->p : "", schema->n, r->left_out, &grammar, r->w)) {
+	if (schema_grammar(bytes_text(schema), schema->n, r->left_out, &grammar, r->w)) {
 		why_in(r->w, label);
 		r->failed = 1;
 	} else {
