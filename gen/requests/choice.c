@@ -66,7 +66,7 @@ int choice_start(struct choice *c, struct loop *l, struct why *w)
 	struct loop_start start = { .ids = p->ids.id, .n = p->ids.n, .limit = j->limit,
 		.logprobs = j->logprobs >= 0 || j->n > j->n_answered, .score = j->echo && j->logprobs >= 0, .owner = c,
 		.named = j->kv != NULL, .kept = j->had, .replaces = j->replaces, .appends = j->appends };
-	struct bytes opts = { .limit = TEXT_MAX };
+	struct bytes opts = { .limit = FRAME_OPTS_MAX };
 	size_t shared;
 	int failed;
 

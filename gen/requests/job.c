@@ -107,7 +107,8 @@ struct job *job_read(const char *line, size_t n, size_t number, int *failed, str
 	if (!j)
 		return NULL;
 	j->arena.limit = LINE_MEMORY;
-	j->key.limit = j->out.limit = j->opts.limit = j->begun.limit = TEXT_MAX;
+	j->key.limit = j->out.limit = j->begun.limit = TEXT_MAX;
+	j->opts.limit = OPTS_MAX;
 	j->number = number;
 	j->logprobs = -1;
 	j->n = j->n_answered = 1;
@@ -237,8 +238,6 @@ static int make_choices(struct job *j, const struct model *m, const struct defau
 {
 	size_t n = j->n_prompts * (size_t)j->n;
 
-	if (n > N_MAX * 64)
-		return field_bad(j, "prompt", why(w, "prompt: more than %d choices", N_MAX * 64));
 	if (!(j->choice = calloc(n, sizeof *j->choice)))
 		return why(w, "out of memory");
 	for (size_t i = 0; i < n; i++) {

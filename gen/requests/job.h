@@ -16,6 +16,8 @@ struct defaults {               /* what requests get that do not say it; from th
 	int special;            /* control tokens are text */
 };
 
+enum { JOB_CHOICES_MAX = 8192 };        /* of all its prompts */
+
 enum job_kind {
 	JOB_INVALID,            /* nothing that is known */
 	JOB_TEXT, JOB_CHAT,     /* a generation from prompts, or from messages */

@@ -25,13 +25,16 @@ static const struct member numbers[] = {
 
 /* Other members, and their options as reasons of stages begin with them. */
 static const struct member others[] = {
-	{ "grammar", "--grammar" }, { "kv", "--kv" }, { "logit_bias", "-l/--logit-bias" }, { "lora", "--lora" }
+	{ "grammar", "--grammar" }, { "kv", "--kv" }, { "logit_bias", "--logit-bias" },
+	{ "logit_bias", "-l/--logit-bias" }, { "lora", "--lora" }
 };
 
 int opts_add(struct bytes *opts, const char *option, const char *value, size_t n, struct why *w)
 {
 	if (memchr(value, 0, n))
 		return why(w, "a NUL in the text");
+	if (strlen(option) + n + 2 > opts->limit - opts->n)
+		return why(w, "the options have more than %zu bytes", opts->limit);
 	if (bytes_puts(opts, option) || bytes_puts(opts, "=") || bytes_put(opts, value, n) || bytes_put(opts, "", 1))
 		return why(w, "out of memory");
 	return 0;
@@ -86,7 +89,7 @@ static int add_bias(struct job *j, const char *id, size_t n, const struct json *
 		return field_bad(j, "logit_bias", why(w, "logit_bias: expected token ids with numbers"));
 	n = (size_t)snprintf(word, sizeof word, "%s%s%s", id, excluded || bias->s[0] == '-' ? "" : "+",
 		excluded ? "-inf" : bias->s);
-	return opts_add(&j->opts, "--logit-bias", word, n, w);
+	return opts_add(&j->opts, "--logit-bias", word, n, w) ? field_bad(j, "logit_bias", -1) : 0;
 }
 
 /* An object of ids and biases, or a list of pairs. */

@@ -69,6 +69,8 @@ static int make_texts(struct job *j, const struct model *m, struct why *w)
 	if (v->type != JSON_STRING && v->type != JSON_ARRAY)
 		return field_bad(j, "prompt", why(w, "prompt: expected a text or a list of ids, not %s",
 			json_type_name(v)));
+	if (many && v->n * (size_t)j->n > JOB_CHOICES_MAX)
+		return field_bad(j, "prompt", why(w, "prompt: more than %d choices", JOB_CHOICES_MAX));
 	if (!(j->prompt = calloc(many ? v->n : 1, sizeof *j->prompt)))
 		return why(w, "out of memory");
 	if (!many)
