@@ -10,7 +10,7 @@
 #include "lib/base/io.h"
 #include "lib/base/progress_line.h"
 
-enum { REST = 64 };     /* bytes of what says how long the rest takes */
+enum { TIME = 64 };     /* bytes of what says how long something takes */
 
 static const char *program;
 
@@ -29,32 +29,32 @@ static int open_file(struct request *q, struct why *w)
 	return (file = stage_file(w)) < 0 || stage_arg_path(&q->stage[FWD], "--progress", file, path, w) ? -1 : 0;
 }
 
-/* Writes percent, and the seconds left at the current rate, or nothing. */
-static void tell_rest(double waited, char rest[REST])
+/* Writes percent and the seconds left at the current rate, or the seconds waited. */
+static void tell_time(double waited, char time[TIME])
 {
 	char line[64] = "";
 	double done, all;
 
-	*rest = 0;
+	snprintf(time, TIME, "%.1f s", waited);
 	if (file && pread(file, line, sizeof line - 1, 0) > 0 && sscanf(line, "%lf of %lf", &done, &all) == 2
 	    && done > 0 && done <= all)
-		snprintf(rest, REST, ", %.0f%%, %.0f s left", 100 * done / all, waited * (all - done) / done);
+		snprintf(time, TIME, "%.0f%%, %.0f s left", 100 * done / all, waited * (all - done) / done);
 }
 
 void progress_wait(struct loop *l, int waiting)
 {
 	double waited = clock_now() - l->r->begin;
-	char rest[REST];
+	char time[TIME];
 
 	/* what it says was about the previous prompt */
 	if (!waiting && file && ftruncate(file, 0))
 		file = 0;
 	if (waiting && waited >= 1 && isatty(STDERR_FILENO)) {
-		tell_rest(waited, rest);
+		tell_time(waited, time);
 		if (l->card.n_vocab)
-			progress_line("%s: a prompt of %zu tokens, %.1f s%s", program, l->r->prompt.n, waited, rest);
+			progress_line("%s: a prompt of %zu tokens, %s", program, l->r->prompt.n, time);
 		else
-			progress_line("%s: loading the model, %.1f s%s", program, waited, rest);
+			progress_line("%s: loading the model, %s", program, time);
 	} else if (!waiting)
 		progress_line_clear();
 }
@@ -69,7 +69,7 @@ static struct {
 static void show_batch(struct loop *l)
 {
 	double now = clock_now(), took = now - batch.begin;
-	char all[32] = "", rest[REST] = "";
+	char all[32] = "", rest[TIME] = "";
 
 	/* until the first id, it is the prompt that takes time */
 	if (!l->drawing || took < 1 || now < batch.shown + 0.2)
@@ -77,7 +77,7 @@ static void show_batch(struct loop *l)
 	if (batch.all)
 		snprintf(all, sizeof all, " of %zu", batch.all);
 	if (l->done && l->done <= batch.all)
-		snprintf(rest, REST, ", %.0f s left", took * (double)(batch.all - l->done) / (double)l->done);
+		snprintf(rest, TIME, ", %.0f s left", took * (double)(batch.all - l->done) / (double)l->done);
 	progress_line("%s: %zu%s texts, %.0f tokens/s%s", program, l->done, all, (double)l->drawn / took, rest);
 	batch.shown = now;
 }
