@@ -1,5 +1,5 @@
 /* A hash table of ids. */
-#include "gen/requests/answered.h"
+#include "answered.h"
 
 #include <errno.h>
 #include <stdlib.h>

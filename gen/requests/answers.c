@@ -1,13 +1,13 @@
 /* The answer to a job is one line, or with stream the last of its lines. */
-#include "gen/requests/answers.h"
+#include "answers.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "gen/requests/envelope.h"
-#include "gen/requests/parts.h"
 #include "lib/base/clock.h"
 #include "lib/base/members.h"
+#include "envelope.h"
+#include "parts.h"
 
 /* ---- choices ---- */
 

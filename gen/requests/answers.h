@@ -3,8 +3,8 @@
 #ifndef ANSWERS_H
 #define ANSWERS_H
 
-#include "gen/requests/choice.h"
-#include "gen/requests/job.h"
+#include "choice.h"
+#include "job.h"
 
 /* The job is complete: the whole answer or, with stream, the last line. */
 int answers_end(struct job *j, struct why *w);

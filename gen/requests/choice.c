@@ -1,16 +1,16 @@
 /* Ids become text as in detok, and text a message as in chat --parse. */
-#include "gen/requests/choice.h"
+#include "choice.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gen/requests/opts.h"
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
 #include "lib/base/size.h"
 #include "lib/chat/answer/learn.h"
 #include "lib/sampler/rng.h"
+#include "opts.h"
 
 enum { TEXT_MAX = 1 << 30 };
 

@@ -2,9 +2,9 @@
 #ifndef CHOICE_H
 #define CHOICE_H
 
-#include "gen/loop/loop.h"
-#include "gen/requests/job.h"
 #include "lib/chat/answer/message.h"
+#include "gen/loop/loop.h"
+#include "job.h"
 
 struct choice {
 	struct job *job;

@@ -1,14 +1,14 @@
 /* A request that fails leaves nothing in j->out. */
-#include "gen/requests/conversions.h"
+#include "conversions.h"
 
 #include <stdlib.h>
 
-#include "gen/requests/envelope.h"
-#include "gen/requests/fields.h"
-#include "gen/requests/prompts.h"
 #include "lib/base/members.h"
 #include "lib/base/utf8.h"
 #include "lib/gguf/description.h"
+#include "envelope.h"
+#include "fields.h"
+#include "prompts.h"
 
 /* The text of a token, or its bytes if they are not UTF-8. */
 static void put_piece(struct json_writer *to, const struct model *m, int32_t id)

@@ -3,7 +3,7 @@
 #ifndef REQUEST_CONVERSIONS_H
 #define REQUEST_CONVERSIONS_H
 
-#include "gen/requests/job.h"
+#include "job.h"
 
 /* Appends the line to j->out. 0, or -1 with a reason, for which the request is at fault. */
 int conversions_answer(struct job *j, const struct model *m, struct why *w);

@@ -1,12 +1,12 @@
 /* A line for each piece of text, and for each id of which nothing is seen yet but its log-probability. */
-#include "gen/requests/deltas.h"
+#include "deltas.h"
 
 #include <string.h>
 
-#include "gen/requests/envelope.h"
-#include "gen/requests/parts.h"
 #include "lib/base/members.h"
 #include "lib/base/utf8.h"
+#include "envelope.h"
+#include "parts.h"
 
 /* One line about a choice: delta[n], which is a text or the JSON of a delta, and the ids from c->told_ids to `end`. */
 static int put_delta(struct choice *c, const char *delta, size_t n, size_t end, int echo, const char *reason,

@@ -2,7 +2,7 @@
 #ifndef REQUEST_DELTAS_H
 #define REQUEST_DELTAS_H
 
-#include "gen/requests/choice.h"
+#include "choice.h"
 
 /* Adds lines for what is new of a choice, if anything is. `last`: for all that is left, and why it ended. 0, or -1 with
  * a reason. */

@@ -1,11 +1,11 @@
-#include "gen/requests/envelope.h"
+#include "envelope.h"
 
 #include <stdio.h>
 #include <time.h>
 
-#include "gen/requests/choice.h"
-#include "gen/requests/fields.h"
 #include "lib/base/members.h"
+#include "choice.h"
+#include "fields.h"
 
 struct json_writer envelope_begin(struct job *j, int status)
 {

@@ -3,8 +3,8 @@
 #ifndef ENVELOPE_H
 #define ENVELOPE_H
 
-#include "gen/requests/job.h"
 #include "lib/base/json.h"
+#include "job.h"
 
 /* Begins a line, in which members of the answer follow; status: that of HTTP, for the batch form. */
 struct json_writer envelope_begin(struct job *j, int status);

@@ -1,4 +1,4 @@
-#include "gen/requests/fields.h"
+#include "fields.h"
 
 #include <inttypes.h>
 

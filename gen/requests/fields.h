@@ -3,7 +3,7 @@
 #ifndef FIELDS_H
 #define FIELDS_H
 
-#include "gen/requests/job.h"
+#include "job.h"
 
 /* The member of the body; NULL if it is missing or null. */
 const struct json *field(const struct job *j, const char *name);

@@ -1,5 +1,5 @@
 /* Lines are taken from the front of a buffer. */
-#include "gen/requests/inbox.h"
+#include "inbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

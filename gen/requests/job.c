@@ -1,14 +1,14 @@
 /* A line is JSON; which members it has says what it asks for. */
-#include "gen/requests/job.h"
+#include "job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/requests/choice.h"
-#include "gen/requests/fields.h"
-#include "gen/requests/kept.h"
-#include "gen/requests/prompts.h"
-#include "gen/requests/opts.h"
+#include "choice.h"
+#include "fields.h"
+#include "kept.h"
+#include "opts.h"
+#include "prompts.h"
 
 enum { LINE_MEMORY = 1 << 30, TEXT_MAX = 1 << 30, N_MAX = 128, JOB_LOGPROBS_MAX = 1000 };
 

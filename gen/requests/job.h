@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-#include "gen/requests/model.h"
 #include "lib/base/json.h"
 #include "lib/stream/ids.h"
 #include "lib/stream/stop.h"
+#include "model.h"
 
 struct defaults {               /* what requests get that do not say it; from the command line of gen */
 	int64_t limit;          /* tokens, or LOOP_NO_LIMIT */

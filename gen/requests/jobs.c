@@ -1,4 +1,4 @@
-#include "gen/requests/jobs.h"
+#include "jobs.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef JOBS_H
 #define JOBS_H
 
-#include "gen/requests/job.h"
+#include "job.h"
 
 struct jobs {                   /* starts as zeros */
 	struct job *first, *last;

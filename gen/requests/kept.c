@@ -1,15 +1,15 @@
 /* Ids are compared as ids, and a conversation as text, because templates make the ids of an answer anew. */
-#include "gen/requests/kept.h"
+#include "kept.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/conversation/convert.h"
-#include "gen/requests/fields.h"
-#include "gen/requests/opts.h"
 #include "lib/base/size.h"
 #include "lib/base/space.h"
 #include "lib/chat/content.h"
+#include "gen/conversation/convert.h"
+#include "fields.h"
+#include "opts.h"
 
 enum { NAME_MAX_BYTES = 4096 };
 

@@ -4,7 +4,7 @@
 #ifndef REQUEST_KEPT_H
 #define REQUEST_KEPT_H
 
-#include "gen/requests/job.h"
+#include "job.h"
 
 /* Checks "kv" and "append", and appends --kv to j->opts. */
 int kept_take(struct job *j, const struct model *m, struct why *w);

@@ -1,5 +1,5 @@
 /* The key of a format is the variables as JSON, then the template; that of a grammar names its format by number. */
-#include "gen/requests/learned.h"
+#include "learned.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Tokens are written as text; what is not UTF-8 of them, in each API's way. */
-#include "gen/requests/logprobs.h"
+#include "logprobs.h"
 
 #include <math.h>
 #include <string.h>

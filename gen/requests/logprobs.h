@@ -2,7 +2,7 @@
 #ifndef LOGPROBS_H
 #define LOGPROBS_H
 
-#include "gen/requests/choice.h"
+#include "choice.h"
 
 /* Of messages: {"content": [{"token", "logprob", "bytes", "top_logprobs"}]}. */
 void logprobs_chat(struct json_writer *to, const struct choice *c, size_t first, size_t end);

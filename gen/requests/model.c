@@ -1,4 +1,4 @@
-#include "gen/requests/model.h"
+#include "model.h"
 
 #include <string.h>
 

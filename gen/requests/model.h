@@ -2,12 +2,12 @@
 #ifndef REQUEST_MODEL_H
 #define REQUEST_MODEL_H
 
-#include "gen/request.h"
-#include "gen/requests/learned.h"
 #include "lib/chat/chat_setup.h"
 #include "lib/gguf/gguf.h"
 #include "lib/stream/card.h"
 #include "lib/vocab/vocab.h"
+#include "gen/request.h"
+#include "learned.h"
 
 struct model {                  /* starts as zeros */
 	const char *path;

@@ -1,10 +1,10 @@
 /* One table has the members that are options of sample under another name. */
-#include "gen/requests/opts.h"
+#include "opts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "gen/requests/fields.h"
+#include "fields.h"
 
 struct member {
 	const char *name, *option;

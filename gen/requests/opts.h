@@ -2,8 +2,8 @@
 #ifndef REQUEST_OPTS_H
 #define REQUEST_OPTS_H
 
-#include "gen/requests/job.h"
 #include "lib/stream/frame.h"
+#include "job.h"
 
 enum { OPTS_MAX = FRAME_OPTS_MAX - 256 };       /* bytes of j->opts; those of each choice, such as its seed, follow */
 

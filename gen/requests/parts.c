@@ -1,7 +1,7 @@
-#include "gen/requests/parts.h"
+#include "parts.h"
 
-#include "gen/requests/logprobs.h"
 #include "lib/base/members.h"
+#include "logprobs.h"
 
 const char *parts_finish(const struct choice *c)
 {

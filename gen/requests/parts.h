@@ -2,8 +2,8 @@
 #ifndef REQUEST_PARTS_H
 #define REQUEST_PARTS_H
 
-#include "gen/requests/choice.h"
 #include "lib/base/json.h"
+#include "choice.h"
 
 /* Why a choice has ended: a finish_reason of OpenAI's API, or "cancelled". */
 const char *parts_finish(const struct choice *c);

@@ -1,19 +1,19 @@
 /* Prompts of texts are encoded as tok does it, messages as chat and tok --no-bos do. */
-#include "gen/requests/prompts.h"
+#include "prompts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/requests/fields.h"
-#include "gen/requests/kept.h"
-#include "gen/requests/opts.h"
 #include "lib/base/members.h"
 #include "lib/chat/answer/learn.h"
 #include "lib/chat/answer/rules.h"
 #include "lib/chat/answer/tools.h"
 #include "lib/grammar/grammar.h"
 #include "lib/schema/schema.h"
+#include "fields.h"
+#include "kept.h"
+#include "opts.h"
 
 /* ---- texts and ids ---- */
 

@@ -2,7 +2,7 @@
 #ifndef REQUEST_PROMPTS_H
 #define REQUEST_PROMPTS_H
 
-#include "gen/requests/job.h"
+#include "job.h"
 
 /* Makes j->prompt and, of messages, what reading the answer needs. Appends to j->opts the grammar that the answer must
  * follow. Returns -1 with a reason on failure. */

@@ -1,22 +1,22 @@
 /* What becomes of a job: its line is taken, its choices start and end, its answer is queued for output. */
-#include "gen/requests/requests.h"
+#include "requests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "gen/pipeline.h"
-#include "gen/requests/answered.h"
-#include "gen/requests/answers.h"
-#include "gen/requests/choice.h"
-#include "gen/requests/conversions.h"
-#include "gen/requests/deltas.h"
-#include "gen/requests/inbox.h"
-#include "gen/requests/job.h"
-#include "gen/requests/jobs.h"
-#include "gen/requests/opts.h"
 #include "lib/base/io.h"
+#include "gen/pipeline.h"
+#include "answered.h"
+#include "answers.h"
+#include "choice.h"
+#include "conversions.h"
+#include "deltas.h"
+#include "inbox.h"
+#include "job.h"
+#include "jobs.h"
+#include "opts.h"
 
 enum { WAITING_MAX = 64 << 20, OUT_MOST = 1 << 20 };    /* bytes of jobs that wait, and of answers */
 
