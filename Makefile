@@ -106,8 +106,8 @@ BENCH = main timing print random
 DESCRIBE = main describe check found
 KV = main settings commands save find keep list segment_text
 LOOP = loop loop_in loop_back loop_start feed_opts live release cache queue draft guessing replay result
-CONVERSATION = conversation commands layout spans messages messages_file convert parser calls console display show \
-	alone list
+CONVERSATION = conversation commands sampling layout spans messages messages_file convert parser calls console display \
+	show alone list
 GEN = run generate signals options options_take options_model question mistakes tables arguments hosts pipeline \
 	progress report json_line record verify $(LOOP:%=loop/%) $(CONVERSATION:%=conversation/%) \
 	$(REQUESTS:%=requests/%)
