@@ -39,6 +39,10 @@ static int place(const struct batch *b, const struct text *t, struct question *q
 	if (f->rows > n_ctx - q->pos && b->answers.embeds)
 		return why(w, "a text of %zu tokens or more does not fit the context of %zu (-c, or --truncate); "
 			"the model was trained for %zu", q->pos + f->rows, n_ctx, b->plan->model->n_ctx_train);
+	if (f->rows > n_ctx && !q->pos)
+		return why(w, "a text of %" PRIu32 " tokens does not fit the context of %zu (-c%s); "
+			"the model was trained for %zu", f->rows, n_ctx,
+			b->answers.score ? ", or tok --chunk" : "", b->plan->model->n_ctx_train);
 	if (f->rows > n_ctx - q->pos)
 		return why(w, "position %zu: %" PRIu32 " more tokens do not fit the context of %zu (-c%s); "
 			"the model was trained for %zu", q->pos, f->rows, n_ctx,

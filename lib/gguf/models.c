@@ -400,7 +400,11 @@ const char *models_path(const char *name, struct why *w)
 	const char *path = NULL, *repository = in_hub(name);
 	struct models m;
 
-	if (!access(name, F_OK) || !*name || (strchr(name, '/') && !repository))
+	if (!*name) {
+		why(w, "the name of the model is empty");
+		return NULL;
+	}
+	if (!access(name, F_OK) || (strchr(name, '/') && !repository))
 		return readable(name, w);
 	if (repository ? find_in_hub(repository, &m, w) : models_find(name, &m, w))
 		return NULL;
