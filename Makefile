@@ -81,7 +81,7 @@ KERNELS = kv_type $(SPEC)
 SIMD = columns columns_wide decode decode_wide bf16 float_rows prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv loops grok minimax01 deepseek4 t5 diffusion \
 	bert
-BUILDER = graph cut place builder tensors products rows open decoder attention latent compressed indexer \
+BUILDER = graph cut wanted place builder tensors products rows open decoder attention latent compressed indexer \
 	feed_forward experts adapters lora encoder per_layer pooled
 RESIDUAL = residual altup attn_res gated_streams hyper ngrams norm_gates
 MIXERS = convolution delta lightning linear linear_gates linear_keep mamba mamba2 product rwkv rwkv6 rwkv7 shift ssm wkv

@@ -147,6 +147,9 @@ void graph_read(struct graph *g, struct buffer *x, size_t n, int all);
 /* Adds a link. Those with the reader GRAPH_END come last. */
 void graph_link(struct graph *g, struct link l);
 
+/* Replaces the plan's ops by its own and those that select the wanted rows. */
+void graph_choose_ops(struct graph *g);
+
 /* Leaves out the ops of other plans, allocates memory for all values, and binds the ops. Returns g->failed. */
 int graph_place(struct graph *g);
 
