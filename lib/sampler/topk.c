@@ -81,8 +81,9 @@ static void bounds(const float *x, size_t n, float *low, float *high)
 
 enum { BUCKET_BITS = 11, BUCKETS = 1 << BUCKET_BITS };
 
-/* A histogram by the highest bits in which keys within [low, high] differ. Even and odd indices are counted separately,
- * so that neighbours in the same bucket do not wait for each other's store. */
+/* A histogram by the highest bits in which keys within [low, high] differ: by fewer bits for few keys, because clearing
+ * the buckets would take longer than counting. Even and odd indices are counted separately, so that neighbours in the
+ * same bucket do not wait for each other's store. */
 struct histogram {
 	int shift;
 	uint32_t base;
@@ -92,14 +93,17 @@ struct histogram {
 
 static void count(struct histogram *h, const float *key, const float *weight, size_t n, float low, float high)
 {
+	int bits = n < 512 ? 6 : n < 4096 ? 8 : BUCKET_BITS;
 	uint32_t d;
 	size_t i;
 
-	h->shift = width(order(low), order(high)) - BUCKET_BITS;
+	h->shift = width(order(low), order(high)) - bits;
 	h->shift = h->shift > 0 ? h->shift : 0;
 	h->base = order(low) >> h->shift;
-	memset(h->count, 0, sizeof h->count);
-	memset(h->sum, 0, sizeof h->sum);
+	for (i = 0; i < 2; i++) {
+		memset(h->count[i], 0, sizeof *h->count[i] << bits);
+		memset(h->sum[i], 0, sizeof *h->sum[i] << bits);
+	}
 	for (i = 0; i < n; i++)
 		if (key[i] >= low && key[i] <= high) {
 			d = (order(key[i]) >> h->shift) - h->base;
@@ -329,7 +333,11 @@ float topk_max_finite(const float *x, size_t n, int *finite)
 
 /* ---- the k best ---- */
 
-enum { BLOCK = 64 };
+/* Elements of a block. A short row has more blocks of fewer, so that few elements are looked at one by one. */
+static size_t block_of(size_t n)
+{
+	return n <= 4096 ? TOPK_BLOCK : 4 * TOPK_BLOCK;
+}
 
 /* The threshold of the k largest of x[n]. If there are more than k blocks, at least k elements reach the k-th largest
  * of the blocks' maxima, and those above it lie in fewer than k blocks. max[blocks] are the maxima; n floats of scratch
@@ -337,7 +345,7 @@ enum { BLOCK = 64 };
 static struct threshold largest_k(const float *x, size_t n, size_t k, float *max, size_t blocks)
 {
 	float low, *above = max + blocks;
-	size_t b, i, end, m = 0;
+	size_t block = block_of(n), b, i, end, m = 0;
 
 	if (blocks <= k)
 		return topk_threshold(x, NULL, n, (double)k);
@@ -345,8 +353,8 @@ static struct threshold largest_k(const float *x, size_t n, size_t k, float *max
 	for (b = 0; b < blocks; b++) {
 		if (!(max[b] > low))
 			continue;
-		end = size_min(b * BLOCK + BLOCK, n);
-		for (i = b * BLOCK; i < end; i++)
+		end = size_min(b * block + block, n);
+		for (i = b * block; i < end; i++)
 			if (x[i] > low)
 				above[m++] = x[i];
 	}
@@ -355,22 +363,21 @@ static struct threshold largest_k(const float *x, size_t n, size_t k, float *max
 
 size_t topk_select(const float *x, size_t n, size_t k, int32_t *at, float *scratch)
 {
-	size_t blocks, b, i, end, have = 0;
+	size_t block = block_of(n), blocks = (n + block - 1) / block, b, i, end, have = 0;
 	struct threshold c;
 
 	if (!k || !n)
 		return 0;
-	blocks = (n + BLOCK - 1) / BLOCK;
 	for (b = 0; b < blocks; b++)
-		scratch[b] = topk_max(x + b * BLOCK, size_min(n - b * BLOCK, BLOCK));
+		scratch[b] = topk_max(x + b * block, size_min(n - b * block, block));
 	c = largest_k(x, n, k, scratch, blocks);
 	if (c.value == -INFINITY)
 		c.ties = 0;
 	for (b = 0; b < blocks && have < k; b++) {
 		if (!(scratch[b] >= c.value))
 			continue;
-		end = size_min(b * BLOCK + BLOCK, n);
-		for (i = b * BLOCK; i < end; i++)
+		end = size_min(b * block + block, n);
+		for (i = b * block; i < end; i++)
 			if (x[i] > c.value || (x[i] == c.value && c.ties && c.ties--))
 				at[have++] = (int32_t)i;
 	}

@@ -21,7 +21,8 @@ struct threshold topk_threshold(const float *key, const float *weight, size_t n,
 /* The indices of the k largest of x[n], without those of −infinity; ties go to the lower index. Writes them to at[k],
  * in the row's order or, sorted, from the largest down. scratch[TOPK_SCRATCH(n)]. Returns how many there are, at most
  * k. */
-#define TOPK_SCRATCH(n) ((size_t)(n) + (size_t)(n) / 64 + 1)
+enum { TOPK_BLOCK = 16 };
+#define TOPK_SCRATCH(n) ((size_t)(n) + (size_t)(n) / TOPK_BLOCK + 1)
 size_t topk_select(const float *x, size_t n, size_t k, int32_t *at, float *scratch);
 size_t topk_sorted(const float *x, size_t n, size_t k, int32_t *at, float *scratch);
 
