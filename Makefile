@@ -62,7 +62,7 @@ STREAM = frame card stop sequences
 GGUF = architecture gguf gguf_parse gguf_get gguf_set gguf_hash formats blocks grids
 VOCAB = align vocab read keys known pair special merge merges ranks words names prefixes pretok pretok_table unicode \
 	unicode_table spm bpe rwkv ugm wpm plamo2 whitespace dna
-PROCESS = stages find
+PROCESS = stage stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row keep order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template content variant shape
