@@ -74,7 +74,8 @@ JINJA = arith braces builtin_bytes builtin_encode builtin_global builtin_html bu
 	eval exec expr format jinja lex number parse percent spell text value
 GRAMMAR = grammar node class reader token parse match state union text kinds mask trie
 SCHEMA = schema fail gbnf index types make refer rewrite merge alternatives negate unevaluated exclusive constants \
-	array object names members string format pattern regex language automaton nfa number decimal
+	array object names members string format pattern regex regex_set language language_write automaton nfa number \
+	decimal
 SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_codes spec/scalar_peaks
 KERNELS = kv_type $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
