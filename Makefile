@@ -72,7 +72,7 @@ RULES = rules rules_text rules_values
 JINJA = arith braces builtin_bytes builtin_encode builtin_global builtin_html builtin_items builtin_list \
 	builtin_number builtin_pprint builtin_str builtin_strftime builtin_text builtin_wrap builtins call dict env \
 	eval exec expr format jinja lex number parse percent spell text value
-GRAMMAR = grammar node class reader token parse match state union text kinds mask trie
+GRAMMAR = grammar node class reader token parse without match state union text kinds mask trie
 SCHEMA = schema fail gbnf index types make refer rewrite merge alternatives negate unevaluated exclusive constants \
 	array object names members string format pattern regex regex_set language language_write automaton nfa number \
 	decimal

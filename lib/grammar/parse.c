@@ -1,8 +1,6 @@
 /* GBNF to nodes, by recursive descent. The elements of a sequence are collected on a stack of nodes and folded from the
  * end, so that sequences share what they have in common at their ends. */
-#include "class.h"
-#include "reader.h"
-#include "node.h"
+#include "parse.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,23 +9,7 @@
 #include "lib/base/grow.h"
 #include "lib/base/hash.h"
 
-enum { WITHOUT_POINTS = 256 };  /* of the literal in !"..." */
-
-struct grammar_parser {
-	struct grammar_reader text;
-	struct grammar *g;
-	struct node_table nodes;
-	uint32_t *stack;        /* nodes of the sequences being read */
-	size_t n, room;
-	struct slots slots;     /* of the rules by name */
-	size_t rule_room;
-	const struct grammar_tokens *tokens;    /* or NULL */
-	size_t token_room;
-	int depth;
-};
-
-/* Making a node is all that can fail without a reason. */
-static uint32_t made(struct grammar_parser *p, uint32_t node)
+uint32_t parse_made(struct grammar_parser *p, uint32_t node)
 {
 	return node != GRAMMAR_NONE ? node : reader_fail(&p->text, p->text.at,
 		errno == ENOMEM ? "out of memory for the grammar" : "the grammar is too large");
@@ -45,8 +27,7 @@ static void skip(struct grammar_parser *p, int lines)
 
 /* ---- rules ---- */
 
-/* A new rule, which this text begins or names first. */
-static uint32_t new_rule(struct grammar_parser *p, const char *name, size_t n, const char *where)
+uint32_t parse_rule(struct grammar_parser *p, const char *name, size_t n, const char *where)
 {
 	struct grammar *g = p->g;
 	char *text = arena_text(&g->arena, n + 1);
@@ -54,7 +35,7 @@ static uint32_t new_rule(struct grammar_parser *p, const char *name, size_t n, c
 
 	if (!text || node == GRAMMAR_NONE || (g->n_rules == p->rule_room
 		&& (p->rule_room >= GRAMMAR_RULES || grow(&g->rule, &p->rule_room, sizeof *g->rule, 64))))
-		return made(p, GRAMMAR_NONE);
+		return parse_made(p, GRAMMAR_NONE);
 	memcpy(text, name, n);
 	text[n] = '\0';
 	g->rule[g->n_rules] = (struct grammar_rule){ .name = text, .body = GRAMMAR_NONE, .node = node, .where = where };
@@ -71,14 +52,14 @@ static uint32_t rule_named(struct grammar_parser *p, size_t n)
 
 	p->text.at += n;
 	if (slots_reserve(&p->slots))
-		return made(p, GRAMMAR_NONE);
+		return parse_made(p, GRAMMAR_NONE);
 	for (s = slots_first(&p->slots, h); s->index; s = slots_next(&p->slots, s)) {
 		const char *there = g->rule[s->index - 1].name;
 
 		if (s->hash == h && !strncmp(there, where, n) && !there[n])
 			return s->index - 1;
 	}
-	r = new_rule(p, where, n, where);
+	r = parse_rule(p, where, n, where);
 	if (r != GRAMMAR_NONE)
 		slots_put(&p->slots, s, h, r);
 	return r;
@@ -86,12 +67,12 @@ static uint32_t rule_named(struct grammar_parser *p, size_t n)
 
 /* ---- expressions ---- */
 
-static int push(struct grammar_parser *p, uint32_t node)
+int parse_push(struct grammar_parser *p, uint32_t node)
 {
 	if (node == GRAMMAR_NONE)
 		return -1;
 	if (p->n == p->room && grow(&p->stack, &p->room, sizeof *p->stack, 256))
-		return (int)made(p, GRAMMAR_NONE);
+		return (int)parse_made(p, GRAMMAR_NONE);
 	p->stack[p->n++] = node;
 	return 0;
 }
@@ -104,11 +85,10 @@ static uint32_t fold(struct grammar_parser *p, size_t base,
 
 	while (p->n > base)
 		v = join(&p->nodes, p->stack[--p->n], v);
-	return made(p, v);
+	return parse_made(p, v);
 }
 
-/* The next code point of the literal that began at `from`; -1: it ends; -2: an error. */
-static int32_t literal_point(struct grammar_parser *p, const char *from)
+int32_t parse_literal_point(struct grammar_parser *p, const char *from)
 {
 	int32_t c = -1;
 
@@ -127,18 +107,18 @@ static uint32_t literal(struct grammar_parser *p)
 	size_t base = p->n;
 	int32_t c;
 
-	while ((c = literal_point(p, from)) >= 0)
-		if (push(p, made(p, node_points(&p->nodes, (uint32_t)c, (uint32_t)c))))
+	while ((c = parse_literal_point(p, from)) >= 0)
+		if (parse_push(p, parse_made(p, node_points(&p->nodes, (uint32_t)c, (uint32_t)c))))
 			return GRAMMAR_NONE;
 	return c == -1 ? fold(p, base, node_seq) : GRAMMAR_NONE;
 }
 
-static uint32_t points_node(struct grammar_parser *p, const struct points *c)
+uint32_t parse_points(struct grammar_parser *p, const struct points *c)
 {
 	size_t base = p->n;
 
 	for (size_t i = 0; i < c->n; i++)
-		if (push(p, made(p, node_points(&p->nodes, c->range[i].first, c->range[i].last))))
+		if (parse_push(p, parse_made(p, node_points(&p->nodes, c->range[i].first, c->range[i].last))))
 			return GRAMMAR_NONE;
 	return fold(p, base, node_alt);
 }
@@ -157,7 +137,7 @@ static int class_range(struct grammar_parser *p, struct points *c)
 		return -1;
 	if (first > last)
 		return (int)reader_fail(&p->text, from, "the range ends before it begins");
-	return points_add(c, (uint32_t)first, (uint32_t)last) ? (int)made(p, GRAMMAR_NONE) : 0;
+	return points_add(c, (uint32_t)first, (uint32_t)last) ? (int)parse_made(p, GRAMMAR_NONE) : 0;
 }
 
 /* A class in brackets, or the dot: all but an empty set. */
@@ -179,87 +159,13 @@ static uint32_t class(struct grammar_parser *p)
 	if (!bad && !dot && !c.n)
 		reader_fail(&p->text, from, "the class is empty");
 	else if (!bad && points_settle(&c, not))
-		made(p, GRAMMAR_NONE);
+		parse_made(p, GRAMMAR_NONE);
 	else if (!bad && !c.n)
 		reader_fail(&p->text, from, "the class contains no character");
 	else if (!bad)
-		v = points_node(p, &c);
+		v = parse_points(p, &c);
 	points_free(&c);
 	return v;
-}
-
-/* ---- texts in which a literal does not occur ---- */
-
-struct absent {                 /* the literal, and how its beginnings occur in it (Knuth, Morris and Pratt 1977) */
-	uint32_t point[WITHOUT_POINTS], n;
-	uint32_t back[WITHOUT_POINTS + 1];      /* of its first i points: the longest proper suffix that begins it */
-	uint32_t rule;          /* the first of n rules; rule + i: what may follow where its first i points stand */
-};
-
-/* How many points of it stand before the position after c, if it was i. */
-static uint32_t after_point(const struct absent *a, uint32_t i, uint32_t c)
-{
-	while (i && a->point[i] != c)
-		i = a->back[i];
-	return i + (a->point[i] == c);
-}
-
-static int read_absent(struct grammar_parser *p, struct absent *a)
-{
-	const char *from = ++p->text.at;
-	int32_t c;
-
-	for (p->text.at++; (c = literal_point(p, from)) >= 0; a->point[a->n++] = (uint32_t)c)
-		if (a->n == WITHOUT_POINTS)
-			return (int)reader_fail(&p->text, from, "more than %d characters after '!'", WITHOUT_POINTS);
-	if (c == -1 && !a->n)
-		return (int)reader_fail(&p->text, from, "an empty literal occurs in every text");
-	for (uint32_t i = 1; i < a->n; i++)
-		a->back[i + 1] = after_point(a, a->back[i], a->point[i]);
-	return c == -1 ? 0 : -1;
-}
-
-/* Nothing, or a point and what may follow it: one that continues the literal, or starts it again, or any other. */
-static uint32_t follow(struct grammar_parser *p, const struct absent *a, uint32_t i)
-{
-	struct points others = { 0 };
-	size_t base = p->n;
-	uint32_t v = GRAMMAR_NONE, to;
-	int bad = push(p, made(p, node_empty(&p->nodes)));
-
-	for (uint32_t k = 0; k <= i && !bad; k++) {
-		uint32_t c = a->point[k];
-
-		to = after_point(a, i, c);
-		bad = points_add(&others, c, c) ? (int)made(p, GRAMMAR_NONE) : 0;
-		if (!bad && to < a->n)
-			bad = push(p, made(p, node_seq(&p->nodes, node_points(&p->nodes, c, c),
-				p->g->rule[a->rule + to].node)));
-	}
-	if (!bad && points_settle(&others, 1))
-		made(p, GRAMMAR_NONE);
-	else if (!bad && !push(p, made(p, node_seq(&p->nodes, points_node(p, &others), p->g->rule[a->rule].node))))
-		v = made(p, node_alternatives(&p->nodes, p->stack + base, p->n - base));
-	p->n = base;
-	points_free(&others);
-	return v;
-}
-
-/* Any text, also an empty one, in which the literal after the `!` does not occur. */
-static uint32_t without(struct grammar_parser *p)
-{
-	const char *from = p->text.at;
-	struct absent a = { .rule = p->g->n_rules };
-
-	if (read_absent(p, &a))
-		return GRAMMAR_NONE;
-	for (uint32_t i = 0; i < a.n; i++)
-		if (new_rule(p, from, (size_t)(p->text.at - from), from) == GRAMMAR_NONE)
-			return GRAMMAR_NONE;
-	for (uint32_t i = 0; i < a.n; i++)
-		if ((p->g->rule[a.rule + i].body = follow(p, &a, i)) == GRAMMAR_NONE)
-			return GRAMMAR_NONE;
-	return p->g->rule[a.rule].node;
 }
 
 static uint32_t alternatives(struct grammar_parser *p, int inside);
@@ -340,7 +246,7 @@ static uint32_t repeated(struct grammar_parser *p, uint32_t v, int inside)
 		p->text.at++;
 		if (c == '{' && bounds(p, &low, &high))
 			return GRAMMAR_NONE;
-		v = made(p, node_repeat(&p->nodes, v, low, high));
+		v = parse_made(p, node_repeat(&p->nodes, v, low, high));
 	}
 	return v;
 }
@@ -359,7 +265,7 @@ static uint32_t token_number(struct grammar_parser *p, const char *from, int32_t
 		return reader_fail(&p->text, from, "more than %d different tokens", GRAMMAR_TOKENS);
 	if (k == g->n_tokens) {
 		if (k == p->token_room && grow(&g->token, &p->token_room, sizeof *g->token, 16))
-			return made(p, GRAMMAR_NONE);
+			return parse_made(p, GRAMMAR_NONE);
 		g->token[g->n_tokens++] = id;
 	}
 	return k;
@@ -381,11 +287,11 @@ static uint32_t token(struct grammar_parser *p)
 		return GRAMMAR_NONE;
 	k += SYMBOL_TOKEN;
 	if (!not)
-		return made(p, node_symbols(&p->nodes, k, k));
+		return parse_made(p, node_symbols(&p->nodes, k, k));
 	v = node_symbols(&p->nodes, k + 1, SYMBOL_OTHER);
 	if (k > SYMBOL_TOKEN)
 		v = node_alt(&p->nodes, node_symbols(&p->nodes, SYMBOL_TOKEN, k - 1), v);
-	return made(p, v);
+	return parse_made(p, v);
 }
 
 /* ---- sequences and alternatives ---- */
@@ -405,7 +311,7 @@ static uint32_t element(struct grammar_parser *p)
 	case '*': case '+': case '?': case '{':
 		return reader_fail(&p->text, p->text.at, "nothing to repeat before this");
 	case '<': case '!':
-		return p->text.end - p->text.at > 1 && !memcmp(p->text.at, "!\"", 2) ? without(p) : token(p);
+		return p->text.end - p->text.at > 1 && !memcmp(p->text.at, "!\"", 2) ? parse_without(p) : token(p);
 	}
 	if (!n)
 		return reader_fail(&p->text, p->text.at, "unexpected character");
@@ -421,7 +327,7 @@ static uint32_t sequence(struct grammar_parser *p, int inside)
 		skip(p, inside);
 		if (peek(p) < 0 || peek(p) == '\n' || peek(p) == '|' || peek(p) == ')')
 			return fold(p, base, node_seq);
-		if (push(p, repeated(p, element(p), inside)))
+		if (parse_push(p, repeated(p, element(p), inside)))
 			return GRAMMAR_NONE;
 	}
 }
@@ -448,12 +354,12 @@ static uint32_t alternatives(struct grammar_parser *p, int inside)
 	uint32_t v;
 
 	do
-		if (push(p, sequence(p, inside)))
+		if (parse_push(p, sequence(p, inside)))
 			return GRAMMAR_NONE;
 	while (another(p, inside));
 	v = node_alternatives(&p->nodes, p->stack + base, p->n - base);
 	p->n = base;
-	return made(p, v);
+	return parse_made(p, v);
 }
 
 static int definition(struct grammar_parser *p)
