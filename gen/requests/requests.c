@@ -17,6 +17,7 @@
 #include "job.h"
 #include "jobs.h"
 #include "opts.h"
+#include "prompts.h"
 
 enum { WAITING_MAX = 64 << 20, OUT_MOST = 1 << 20 };    /* bytes of jobs that wait, and of answers */
 
@@ -316,6 +317,26 @@ static int set_defaults(struct requests *r, struct why *w)
 	return 0;
 }
 
+/* Makes a prompt of a message while fwd starts: deriving the format of the template and indexing the vocabulary, all of
+ * it for a long word, take milliseconds that the first answers need not wait for. A failure is found again by the
+ * request that it concerns. */
+static void rehearse(const struct requests *r)
+{
+	char word[1024], line[sizeof word + 80];
+	struct why w;
+	struct job *j;
+	int failed, n;
+
+	memset(word, 'x', sizeof word);
+	n = snprintf(line, sizeof line, "{\"messages\": [{\"role\": \"user\", \"content\": \"%.*s\"}]}",
+		(int)sizeof word, word);
+	j = job_read(line, (size_t)n, 1, &failed, &w);
+	if (j && !failed)
+		prompts_make(j, &r->model, &w);
+	if (j)
+		job_free(j);
+}
+
 int requests(struct request *q, struct loop *l, struct why *w)
 {
 	static struct loop_calls calls = { &all, next, drawn, logprobs, over };
@@ -327,6 +348,7 @@ int requests(struct request *q, struct loop *l, struct why *w)
 		return -1;
 	l->calls = &calls;
 	l->copy = STDOUT_FILENO;
+	rehearse(&all);
 	if (loop_card(l, w))
 		return l->gone ? 0 : -1;
 	l->ended = 0;
