@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 static size_t items(const struct op *op, const struct step *s)
 {
 	return op_channel_items(s, ((const struct op_shift *)op->bound)->n);

@@ -2,7 +2,6 @@
  * heads of a row, which read the same KV head. */
 #include "kinds.h"
 
-
 #include "lib/base/size.h"
 
 enum { HEADS_EACH = 16 };       /* queries that read a block while it is in the cache */

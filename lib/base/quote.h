@@ -1,6 +1,5 @@
-/* quote: any bytes as text on one line. Well-formed UTF-8 is kept; control characters, those that
- * change the direction of text, and invalid bytes are escaped as
- * in C. */
+/* quote: any bytes as text on one line. Well-formed UTF-8 is kept; control characters, those that change the direction
+ * of text, and invalid bytes are escaped as in C. */
 #ifndef QUOTE_H
 #define QUOTE_H
 

@@ -296,7 +296,6 @@ static uint32_t after(struct masker *k, uint32_t state, int32_t id)
 	return token == STATE_DEAD ? printed : matcher_either(&k->m, printed, token);
 }
 
-
 int mask_accept_bytes(struct mask_text *t, const char *s, size_t n, struct why *w)
 {
 	struct masker *k = t->masker;

@@ -3,7 +3,6 @@
 
 #include "lib/base/members.h"
 
-
 static const size_t MESSAGE_MAX = (size_t)1 << 31;
 
 static void text(struct json_writer *w, const char *name, struct span s)
