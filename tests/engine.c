@@ -11,6 +11,7 @@
  *	many N          N words
  *	refuse, fail    an error of either kind
  *	garble          a line that is no JSON
+ *	tear            half an answer, as a line
  *	die             ends with status 1 and a line on stderr
  *
  * Anything else is said as it is. A token is a byte of a text. The embedding of a text is its number of bytes, its
@@ -107,11 +108,14 @@ static void fail(const struct json *request, const char *type, const char *messa
 	end(&w);
 }
 
-static void garble(void)
+/* A line that is no JSON, with the id of the request if it is not 0. */
+static void garble(int64_t id)
 {
+	char line[60];
 	struct why why;
 
-	out_text("{\"id\":\n");
+	snprintf(line, sizeof line, "{\"id\":%.0d%s\n", (int)id, id ? ",\"choices\":[" : "");
+	out_text(line);
 	if (out_flush(&why))
 		cli_die(&c, "%s", why.text);
 }
@@ -383,7 +387,9 @@ static void answer(const struct json *request)
 	else if (begins(s, "fail", &rest))
 		fail(request, "server_error", "the engine has failed");
 	else if (begins(s, "garble", &rest))
-		garble();
+		garble(0);
+	else if (begins(s, "tear", &rest) && a.id)
+		garble(a.id->i);
 	else if (begins(s, "die", &rest))
 		cli_die(&c, "told to die");
 	else if (begins(s, "wait", &rest) && n_waiting < WAITING_MAX && a.id)

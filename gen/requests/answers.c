@@ -130,6 +130,7 @@ static int put_choices(struct json_writer *to, struct job *j, struct why *w)
 int answers_end(struct job *j, struct why *w)
 {
 	struct json_writer to = envelope_begin(j, 200);
+	struct why bad;
 
 	envelope_response(j, &to);
 	if (put_choices(&to, j, w))
@@ -137,7 +138,7 @@ int answers_end(struct job *j, struct why *w)
 	put_usage(&to, j);
 	if (!j->batch)
 		put_timings(&to, j);
-	return envelope_end(j, &to, w);
+	return envelope_end(j, &to, &bad) ? answers_error(j, bad.text, 0, w) : 0;
 }
 
 int answers_error(struct job *j, const char *reason, int server, struct why *w)

@@ -5,6 +5,7 @@
 
 #include "lib/base/members.h"
 #include "lib/base/utf8.h"
+#include "answers.h"
 #include "envelope.h"
 #include "parts.h"
 
@@ -13,8 +14,12 @@ static int put_delta(struct choice *c, const char *delta, size_t n, size_t end, 
 	struct why *w)
 {
 	struct job *j = c->job;
-	struct json_writer to = envelope_begin(j, 200);
+	struct json_writer to;
+	struct why bad;
 
+	if (j->failed)
+		return 0;
+	to = envelope_begin(j, 200);
 	member_open(&to, "choices", '[');
 	json_open(&to, '{');
 	member_int(&to, "index", (int64_t)c->index);
@@ -27,7 +32,10 @@ static int put_delta(struct choice *c, const char *delta, size_t n, size_t end, 
 	parts_reason(&to, c, reason);
 	json_close(&to, '}');
 	json_close(&to, ']');
-	return envelope_end(j, &to, w);
+	if (!envelope_end(j, &to, &bad))
+		return 0;
+	j->failed = 1;
+	return answers_error(j, bad.text, 0, w);
 }
 
 /* The length of s[n] without a character that is begun at its end; bytes that are no UTF-8 are not held back. */

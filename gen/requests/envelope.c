@@ -7,11 +7,15 @@
 #include "choice.h"
 #include "fields.h"
 
+enum { LINE_MAX_BYTES = 200 << 20 };     /* less than what serve reads */
+
 struct json_writer envelope_begin(struct job *j, int status)
 {
 	struct json_writer to = json_to_bytes(&j->out);
 	char id[40];
 
+	j->newest = j->out.n;
+	j->out.limit = j->newest + LINE_MAX_BYTES;
 	json_open(&to, '{');
 	if (!j->batch) {
 		member_value(&to, "id", j->id);
@@ -49,5 +53,9 @@ int envelope_end(struct job *j, struct json_writer *to, struct why *w)
 		member_null(to, "error");
 	}
 	json_close(to, '}');
-	return bytes_puts(&j->out, "\n") || to->failed ? why(w, "out of memory for an answer") : 0;
+	if (!bytes_puts(&j->out, "\n") && !to->failed)
+		return 0;
+	j->out.n = j->newest;
+	j->out.failed = 0;
+	return why(w, "the answer has more than %d MiB, or memory is short", LINE_MAX_BYTES >> 20);
 }

@@ -12,7 +12,7 @@ struct json_writer envelope_begin(struct job *j, int status);
 /* Writes, for the batch form, the members that come before the choices. */
 void envelope_response(const struct job *j, struct json_writer *to);
 
-/* Ends the line. Returns 0, or -1 with a reason. */
+/* Ends the line. -1, with a reason: it is too long, and has been removed. */
 int envelope_end(struct job *j, struct json_writer *to, struct why *w);
 
 #endif

@@ -73,7 +73,8 @@ struct job {
 	uint64_t waits_since;   /* when the line came, or when a choice last ended; by the clock of struct jobs */
 	int failed;             /* it is answered by an error */
 	double began;           /* by clock_now(), when its first sequence started; 0: not yet */
-	struct bytes out;       /* lines that wait until earlier jobs are answered */
+	struct bytes out;       /* lines that wait until earlier jobs are answered, */
+	size_t newest;          /* and where the last of them begins */
 	int done;
 	struct job *next;
 };

@@ -248,7 +248,7 @@ static int tell(struct choice *c, struct why *w)
 static int drawn(void *owner, int32_t id, struct why *w)
 {
 	struct choice *c = owner;
-	int reason = choice_drawn(c, id, w);
+	int reason = c->job->failed ? FRAME_END_INTERRUPT : choice_drawn(c, id, w);
 
 	if (reason < 0 || c->job->logprobs >= 0)
 		return reason;
@@ -290,6 +290,9 @@ static int over(void *owner, uint32_t reason, const char *text, size_t n, struct
 	if (choice_over(c, reason, w) || (j->stream && !j->failed && !failed && deltas_add(c, 1, w)))
 		return -1;
 	if (failed && !j->failed && fail(&all, c, reason, text, n, w))
+		return -1;
+	/* a delta was too long */
+	if (j->failed && j->n_started < j->n_choices && stop_job(&all, j, w))
 		return -1;
 	jobs_choice_over(&all.jobs, j);
 	if (++j->n_over < j->n_choices)

@@ -146,11 +146,42 @@ static void drop_taken(struct engine *e)
 	e->taken = 0;
 }
 
+/* The request that an answer is for, or NULL. */
+static struct pending *find(struct engine *e, const struct json *answer)
+{
+	const struct json *id = json_get(answer, "id");
+	struct pending *c = id && id->type == JSON_INT ? e->pending : NULL;
+
+	while (c && c->id != id->i)
+		c = c->next;
+	return c;
+}
+
+/* An error in place of an answer that cannot be read, as the engine would write it. */
+static const struct json *unreadable(struct arena *a, struct why *w)
+{
+	struct bytes line = { .limit = PIECE };
+	struct json_writer to = members_to(&line);
+	const struct json *v;
+
+	json_open(&to, '{');
+	member_open(&to, "error", '{');
+	member_text(&to, "message", w->text);
+	json_close(&to, '}');
+	json_close(&to, '}');
+	arena_free(a);
+	v = json_parse(a, bytes_text(&line), line.n, w);
+	bytes_free(&line);
+	if (v)
+		w->text[0] = '\0';
+	return v;
+}
+
 const struct json *engine_next(struct engine *e, struct arena *a, struct pending **pending, struct why *w)
 {
 	size_t from = e->taken + e->searched;
 	const char *line, *end = e->from.n > from ? memchr(e->from.p + from, '\n', e->from.n - from) : NULL;
-	const struct json *v, *id;
+	const struct json *v, *begun;
 
 	w->text[0] = '\0';
 	*pending = NULL;
@@ -163,16 +194,12 @@ const struct json *engine_next(struct engine *e, struct arena *a, struct pending
 	line = e->from.p + e->taken;
 	e->taken += (size_t)(end - line) + 1;
 	e->searched = 0;
-	v = json_parse(a, line, (size_t)(end - line), w);
-	if (!v) {
+	v = json_parse_begun(a, line, (size_t)(end - line), 1, &begun, w);
+	*pending = find(e, v ? v : begun);
+	if (!v)
 		why_in(w, "engine: not an answer");
-		return NULL;
-	}
-	id = json_get(v, "id");
-	for (struct pending *c = id && id->type == JSON_INT ? e->pending : NULL; c && !*pending; c = c->next)
-		if (c->id == id->i)
-			*pending = c;
-	return v;
+	/* one that is too large, for example, concerns nobody else */
+	return v || !*pending ? v : unreadable(a, w);
 }
 
 /* ---- the end ---- */

@@ -53,7 +53,8 @@ int engine_waits_to_write(const struct engine *e);
 int engine_feed(struct engine *e, const char *s, size_t n, struct why *w);
 
 /* The next whole line, parsed into the arena; *pending is the request that it answers, or NULL. Returns NULL if none
- * has come (*w is empty), or if the line is not JSON (*w has the reason). */
+ * has come (*w is empty), or if the line is not JSON (*w has the reason). If such a line begins with the id of a
+ * request, an error takes its place. */
 const struct json *engine_next(struct engine *e, struct arena *a, struct pending **pending, struct why *w);
 
 /* Call this after the last line of a request: it is no longer pending. */
