@@ -120,7 +120,7 @@ static int put_choices(struct json_writer *to, struct job *j, struct why *w)
 
 	sort_choices(j);
 	member_open(to, "choices", '[');
-	for (size_t i = 0; i < j->n_choices && !j->stream; i++)
+	for (size_t i = 0; i < j->n_choices && !j->stream && !to->failed; i++)
 		if (i % (size_t)j->n < (size_t)j->n_answered && put_choice(to, &j->choice[i], index++, w))
 			return -1;
 	json_close(to, ']');

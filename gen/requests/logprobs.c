@@ -37,7 +37,7 @@ void logprobs_chat(struct json_writer *to, const struct choice *c, size_t first,
 
 	json_open(to, '{');
 	member_open(to, "content", '[');
-	for (size_t i = first; i < end; i++) {
+	for (size_t i = first; i < end && !to->failed; i++) {
 		json_open(to, '{');
 		put_token(to, c, r->ids.id[i], r->each[i].logprob);
 		member_open(to, "top_logprobs", '[');
@@ -172,7 +172,7 @@ void logprobs_text(struct json_writer *to, const struct choice *c, size_t first,
 		json_open(to, '[');
 	else
 		json_raw(to, "null");
-	for (size_t i = 0; i < n && c->job->logprobs; i++)
+	for (size_t i = 0; i < n && c->job->logprobs && !to->failed; i++)
 		if ((r = result_of(&l, i, &k)))
 			put_top(to, &l, r, k);
 		else
