@@ -102,6 +102,7 @@ enum { OPERANDS = 5, ROUNDS = 1000 };
 	     PART(uint32_t, less | (uint32_t)_mm512_cmp_ps_mask(FLOAT(0), FLOAT(1), _CMP_NLT_UQ) << 16)) \
 	CALL(mask_blend_ps, FLOATS(_mm512_mask_blend_ps(SCALAR(uint16_t), FLOAT(0), FLOAT(1)))) \
 	CALL(maskz_mov_ps, FLOATS(_mm512_maskz_mov_ps(SCALAR(uint16_t), FLOAT(0)))) \
+	CALL(mask_shuffle_epi8, INTS(_mm512_mask_shuffle_epi8(INT(0), SCALAR(uint64_t), INT(1), INT(2)))) \
 	CALL(mask_add_epi8, INTS(_mm512_mask_add_epi8(INT(0), SCALAR(uint64_t), INT(1), INT(2)))) \
 	CALL(mask_sub_epi8, INTS(_mm512_mask_sub_epi8(INT(0), SCALAR(uint64_t), INT(1), INT(2)))) \
 	CALL(test_epi16_mask, PART(uint32_t, _mm512_test_epi16_mask(INT(0), INT(1)))) \

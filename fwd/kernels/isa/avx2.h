@@ -28,7 +28,8 @@ enum {
 	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, BF16_FEW = 16, BF16_DOT = 0, BF16_DOT_FEW = 0, BF16_TILES = 0,
 	BF16_TILES_FEW = 0, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
 	PEAK_COLUMNS = 3,
-	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1, ATTEND_I16 = 1, ATTEND_SIDE = 1, KEY_BIAS = 0, VALUE_BIAS = 0
+	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1, ATTEND_I16 = 1, ATTEND_SIDE = 1, ATTEND_EXPS = 2, CODES_COLUMNS = 4,
+	KEY_BIAS = 0, VALUE_BIAS = 0
 };
 
 #define EIGHTS 1
@@ -147,6 +148,19 @@ static inline __m256 vf_scale2n_8(__m256 v, __m256 n)
 }
 
 static inline f32x16 vf_scale2n(f32x16 v, f32x16 n) { return vf_of(vf_scale2n_8(v.a, n.a), vf_scale2n_8(v.b, n.b)); }
+
+/* Adds n to the exponent. */
+static inline __m256 vf_scale2n_low_8(__m256 v, __m256 n)
+{
+	__m256i exponent = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);
+
+	return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(v), exponent));
+}
+
+static inline f32x16 vf_scale2n_low(f32x16 v, f32x16 n)
+{
+	return vf_of(vf_scale2n_low_8(v.a, n.a), vf_scale2n_low_8(v.b, n.b));
+}
 
 static inline float vf_tree(f32x16 v)
 {
@@ -269,6 +283,53 @@ INLINE void vi_transpose(i32x16 v[16])
 	}
 }
 
+/* Folds up to eight vectors into one register: lane i has op applied to all lanes of v[i]. */
+INLINE __m256i vi_fold_each(const i32x16 *v, size_t n, __m256i (*op)(__m256i, __m256i))
+{
+	__m256i u[4], w[2];
+
+	UNROLL
+	for (size_t i = 0; i < n; i += 2) {
+		size_t next = i + 1 < n ? i + 1 : i;
+		__m256i a = op(v[i].a, v[i].b), b = op(v[next].a, v[next].b);
+
+		u[i / 2] = op(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+	}
+	UNROLL
+	for (size_t i = 0; i < n; i += 4) {
+		size_t at = i / 2, next = i + 2 < n ? at + 1 : at;
+
+		w[i / 4] = op(_mm256_unpacklo_epi64(u[at], u[next]), _mm256_unpackhi_epi64(u[at], u[next]));
+	}
+	return op(_mm256_permute2x128_si256(w[0], w[n > 4], 0x20), _mm256_permute2x128_si256(w[0], w[n > 4], 0x31));
+}
+
+INLINE i32x16 vi_fold_sixteen(const i32x16 *v, size_t n, __m256i (*op)(__m256i, __m256i))
+{
+	__m256i first = vi_fold_each(v, n < 8 ? n : 8, op);
+
+	return vi_of(first, n > 8 ? vi_fold_each(v + 8, n - 8, op) : first);
+}
+
+static inline __m256i vf_max_8(__m256i a, __m256i b)
+{
+	return _mm256_castps_si256(_mm256_max_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
+}
+
+static inline __m256i vi_add_8(__m256i a, __m256i b) { return _mm256_add_epi32(a, b); }
+
+INLINE f32x16 vf_largest_each(const f32x16 *v, size_t n)
+{
+	i32x16 bits[16];
+
+	UNROLL
+	for (size_t i = 0; i < n; i++)
+		bits[i] = vf_as_int(v[i]);
+	return vi_as_float(vi_fold_sixteen(bits, n, vf_max_8));
+}
+
+INLINE i32x16 vi_sum_each(const i32x16 *v, size_t n) { return vi_fold_sixteen(v, n, vi_add_8); }
+
 #include "avx2_bytes.h"
 #include "avx2_dot.h"
 
@@ -296,13 +357,27 @@ INLINE i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x)
 
 INLINE i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x) { return va_add_keys(sum, v, x); }
 
-INLINE void va_weights(int32_t *to, i32x16 v, int is_signed)
+/* Lanes 0 and 2 of each four as int16, 1 and 3. */
+INLINE __m256i va_pairs(i32x16 v, int is_signed)
 {
 	const i32x16 low = vi_and(v, vi_set1(is_signed ? 0xffff : 0xff));
 	__m256i a = _mm256_or_si256(low.a, _mm256_slli_epi32(_mm256_srli_si256(low.a, 8), 16));
 	__m256i b = _mm256_or_si256(low.b, _mm256_slli_epi32(_mm256_srli_si256(low.b, 8), 16));
 
-	_mm256_storeu_si256((void *)to, _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(a, b), 0xd8));
+	return _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(a, b), 0xd8);
+}
+
+INLINE i32x16 va_weights(int32_t *to, const i32x16 v[4], int is_signed)
+{
+	__m256i w[4];
+
+	UNROLL
+	for (int i = 0; i < 4; i++) {
+		w[i] = va_pairs(v[i], is_signed);
+		_mm256_storeu_si256((void *)(to + 8 * i), w[i]);
+	}
+	w[0] = _mm256_add_epi16(_mm256_add_epi16(w[0], w[1]), _mm256_add_epi16(w[2], w[3]));
+	return vi_of(_mm256_madd_epi16(w[0], _mm256_set1_epi16(1)), _mm256_setzero_si256());
 }
 
 /* ---- a tile of a prompt's product ---- */

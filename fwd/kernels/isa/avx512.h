@@ -33,7 +33,8 @@ enum {
 	BF16_DOT = 1, BF16_TILES = 1, BF16_FEW = 64, BF16_DOT_FEW = 64, BF16_TILES_FEW = 16,
 	FLOAT_ROWS = 4, FLOAT_SIDE = 6,
 	PEAK_COLUMNS = 6,
-	ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4, ATTEND_I16 = 0, ATTEND_SIDE = 2, KEY_BIAS = 128, VALUE_BIAS = 0
+	ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4, ATTEND_I16 = 0, ATTEND_SIDE = 2, ATTEND_EXPS = 8, CODES_COLUMNS = 6,
+	KEY_BIAS = 128, VALUE_BIAS = 0
 };
 
 #define EIGHTS 0
@@ -95,6 +96,7 @@ static inline f32x16 vf_zero_if_less(f32x16 a, f32x16 b, f32x16 x)
 }
 
 static inline f32x16 vf_scale2n(f32x16 v, f32x16 n) { return _mm512_scalef_ps(v, n); }
+static inline f32x16 vf_scale2n_low(f32x16 v, f32x16 n) { return vf_scale2n(v, n); }
 
 #if defined KERNELS_bf16_dot
 static inline f32x16 vf_dot_pairs(i32x16 w, i32x16 x, f32x16 sum)
@@ -109,6 +111,46 @@ static inline float vf_tree(f32x16 v)
 }
 
 static inline float vf_largest(f32x16 v) { return _mm512_reduce_max_ps(v); }
+
+/* Folds n vectors into one: lane i has op applied to all lanes of v[i]. */
+INLINE __m512i x512_fold_each(const __m512i *v, size_t n, __m512i (*op)(__m512i, __m512i))
+{
+	__m512i u[8], w[4], x[2];
+
+	UNROLL
+	for (size_t i = 0; i < n; i += 2) {
+		const __m512i *next = v + (i + 1 < n ? i + 1 : i);
+
+		u[i / 2] = op(_mm512_unpacklo_epi32(v[i], *next), _mm512_unpackhi_epi32(v[i], *next));
+	}
+	UNROLL
+	for (size_t i = 0; i < n; i += 4) {
+		size_t at = i / 2, next = i + 2 < n ? at + 1 : at;
+
+		w[i / 4] = op(_mm512_unpacklo_epi64(u[at], u[next]), _mm512_unpackhi_epi64(u[at], u[next]));
+	}
+	UNROLL
+	for (size_t i = 0; i < n; i += 8) {
+		size_t at = i / 4, next = i + 4 < n ? at + 1 : at;
+
+		x[i / 8] = op(_mm512_shuffle_i32x4(w[at], w[next], 0x88), _mm512_shuffle_i32x4(w[at], w[next], 0xdd));
+	}
+	return op(_mm512_shuffle_i32x4(x[0], x[n > 8], 0x88), _mm512_shuffle_i32x4(x[0], x[n > 8], 0xdd));
+}
+
+static inline __m512i x512_max_ps(__m512i a, __m512i b) { return vf_as_int(vf_max(vi_as_float(a), vi_as_float(b))); }
+
+INLINE f32x16 vf_largest_each(const f32x16 *v, size_t n)
+{
+	__m512i bits[16];
+
+	UNROLL
+	for (size_t i = 0; i < n; i++)
+		bits[i] = vf_as_int(v[i]);
+	return vi_as_float(x512_fold_each(bits, n, x512_max_ps));
+}
+
+INLINE i32x16 vi_sum_each(const i32x16 *v, size_t n) { return x512_fold_each(v, n, vi_add); }
 
 static inline f32x16 vf_select_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y)
 {
@@ -312,9 +354,18 @@ static inline i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x)
 	return _mm512_dpbusd_epi32(sum, _mm512_set1_epi32(*x), v);
 }
 
-static inline void va_weights(int32_t *to, i32x16 v, int is_signed)
+static inline i32x16 va_weights(int32_t *to, const i32x16 v[4], int is_signed)
 {
-	_mm_storeu_si128((void *)to, _mm512_cvtepi32_epi8(v));
+	const __m512i from = _mm512_broadcast_i32x4(_mm_set1_epi32(0x0c080400));
+	const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+	const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi8(1);
+	__m512i bytes = _mm512_shuffle_epi8(v[0], from);        /* the low bytes of each quarter, in all its lanes */
+
+	bytes = _mm512_mask_shuffle_epi8(bytes, 0x00f000f000f000f0, v[1], from);
+	bytes = _mm512_mask_shuffle_epi8(bytes, 0x0f000f000f000f00, v[2], from);
+	bytes = _mm512_mask_shuffle_epi8(bytes, 0xf000f000f000f000, v[3], from);
+	_mm512_storeu_si512(to, _mm512_permutexvar_epi32(order, bytes));
+	return is_signed ? _mm512_dpbusd_epi32(zero, one, bytes) : _mm512_dpbusd_epi32(zero, bytes, one);
 }
 
 /* ---- a tile of a prompt's product ---- */

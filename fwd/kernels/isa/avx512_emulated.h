@@ -355,6 +355,17 @@ EMULATED(__m512i) emulated_mask_sub_epi8(__m512i other, __mmask64 mask, __m512i 
 	return r.v;
 }
 
+#define _mm512_mask_shuffle_epi8 emulated_mask_shuffle_epi8
+EMULATED(__m512i) emulated_mask_shuffle_epi8(__m512i other, __mmask64 mask, __m512i a, __m512i from)
+{
+	union emulated r = { other }, x = { emulated_shuffle_epi8(a, from) };
+
+	EMULATED_LANES(64)
+		if (mask >> i & 1)
+			r.u8[i] = x.u8[i];
+	return r.v;
+}
+
 #define _mm512_mask_add_epi8 emulated_mask_add_epi8
 EMULATED(__m512i) emulated_mask_add_epi8(__m512i other, __mmask64 mask, __m512i a, __m512i b)
 {

@@ -26,7 +26,8 @@ enum {
 	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, BF16_FEW = 16, BF16_DOT = 0, BF16_DOT_FEW = 0, BF16_TILES = 0,
 	BF16_TILES_FEW = 0, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
 	PEAK_COLUMNS = 4,
-	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1, ATTEND_I16 = 0, ATTEND_SIDE = 1, KEY_BIAS = 0
+	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1, ATTEND_I16 = 0, ATTEND_SIDE = 1, ATTEND_EXPS = 2, CODES_COLUMNS = 4,
+	KEY_BIAS = 0
 };
 
 #define EIGHTS 0
@@ -314,6 +315,16 @@ static inline float32x4_t vf_scale2n_4(float32x4_t v, float32x4_t n)
 
 EACH_2(vf_scale2n, vf_of, f32x16, vf_scale2n_4)
 
+/* Adds n to the exponent. */
+static inline float32x4_t vf_scale2n_low_4(float32x4_t v, float32x4_t n)
+{
+	int32x4_t exponent = vshlq_n_s32(vcvtnq_s32_f32(n), 23);
+
+	return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(v), exponent));
+}
+
+EACH_2(vf_scale2n_low, vf_of, f32x16, vf_scale2n_low_4)
+
 static inline float vf_tree(f32x16 v)
 {
 	float32x4_t x = vaddq_f32(vaddq_f32(v.a, v.c), vaddq_f32(v.b, v.d));
@@ -322,7 +333,43 @@ static inline float vf_tree(f32x16 v)
 	return vget_lane_f32(y, 0) + vget_lane_f32(y, 1);
 }
 
-static inline float vf_largest(f32x16 v) { return vmaxvq_f32(vmaxq_f32(vmaxq_f32(v.a, v.b), vmaxq_f32(v.c, v.d))); }
+static inline float32x4_t vf_largest_4(f32x16 v) { return vmaxq_f32(vmaxq_f32(v.a, v.b), vmaxq_f32(v.c, v.d)); }
+static inline float vf_largest(f32x16 v) { return vmaxvq_f32(vf_largest_4(v)); }
+
+/* Four vectors from v[i] on; those past the last are the last again. */
+INLINE float32x4_t vf_largest_four(const f32x16 *v, size_t n, size_t i)
+{
+	float32x4_t m[4];
+
+	UNROLL
+	for (size_t j = 0; j < 4; j++)
+		m[j] = vf_largest_4(v[i + j < n ? i + j : n - 1]);
+	return vpmaxq_f32(vpmaxq_f32(m[0], m[1]), vpmaxq_f32(m[2], m[3]));
+}
+
+INLINE f32x16 vf_largest_each(const f32x16 *v, size_t n)
+{
+	return vf_of(vf_largest_four(v, n, 0), vf_largest_four(v, n, 4), vf_largest_four(v, n, 8),
+	             vf_largest_four(v, n, 12));
+}
+
+INLINE int32x4_t vi_sum_four(const i32x16 *v, size_t n, size_t i)
+{
+	int32x4_t s[4];
+
+	UNROLL
+	for (size_t j = 0; j < 4; j++) {
+		i32x16 x = v[i + j < n ? i + j : n - 1];
+
+		s[j] = vaddq_s32(vaddq_s32(x.a, x.b), vaddq_s32(x.c, x.d));
+	}
+	return vpaddq_s32(vpaddq_s32(s[0], s[1]), vpaddq_s32(s[2], s[3]));
+}
+
+INLINE i32x16 vi_sum_each(const i32x16 *v, size_t n)
+{
+	return vi_of(vi_sum_four(v, n, 0), vi_sum_four(v, n, 4), vi_sum_four(v, n, 8), vi_sum_four(v, n, 12));
+}
 
 #include "neon_bytes.h"
 
@@ -420,13 +467,29 @@ static inline i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x)
 	             va_dot_4(sum.d, v.d, p));
 }
 
-static inline void va_weights(int32_t *to, i32x16 v, int is_signed)
+/* The low byte of each lane. */
+static inline uint8x16_t va_bytes(i32x16 v)
 {
 	uint8x16_t low = vuzp1q_u8(vreinterpretq_u8_s32(v.a), vreinterpretq_u8_s32(v.b));
 	uint8x16_t high = vuzp1q_u8(vreinterpretq_u8_s32(v.c), vreinterpretq_u8_s32(v.d));
-	uint8x16_t bytes = vuzp1q_u8(low, high);
 
-	memcpy(to, &bytes, sizeof bytes);
+	return vuzp1q_u8(low, high);
+}
+
+/* Their sums, four by four. */
+static inline int32x4_t va_sums_4(uint8x16_t v, int is_signed)
+{
+	return is_signed ? vpaddlq_s16(vpaddlq_s8(vreinterpretq_s8_u8(v)))
+		: vreinterpretq_s32_u32(vpaddlq_u16(vpaddlq_u8(v)));
+}
+
+static inline i32x16 va_weights(int32_t *to, const i32x16 v[4], int is_signed)
+{
+	b64 w = vb_of(va_bytes(v[0]), va_bytes(v[1]), va_bytes(v[2]), va_bytes(v[3]));
+
+	memcpy(to, &w, sizeof w);
+	return vi_of(va_sums_4(w.a, is_signed), va_sums_4(w.b, is_signed), va_sums_4(w.c, is_signed),
+	             va_sums_4(w.d, is_signed));
 }
 
 /* ---- a tile of a prompt's product ---- */

@@ -39,8 +39,8 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 			attend_scores(type, width, t->q + c * dim_k, &keys, dim_k, t->a->scale,
 				t->s + c * ATTEND_BLOCK + j);
 	}
-	for (size_t c = begin; c < end; c++)
-		attend_weigh(t, c, first, t->s + c * ATTEND_BLOCK, part);
+	for (size_t c = panel; c < end; c += width)
+		attend_weigh(t, c, width, begin, end, first, t->s + c * ATTEND_BLOCK, part);
 	for (size_t x = 0, vectors; x < t->out_dim / LANES; x += vectors) {
 		struct v_rows rows = attend_values(v, type, x);
 

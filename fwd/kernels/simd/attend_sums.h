@@ -101,27 +101,37 @@ static void attend_add(float *s, size_t n, const float *bias)
 		vf_store(s + j, vf_add(vf_load(s + j), vf_load(bias + j)));
 }
 
-/* Replaces n scores, the first `hidden` of which are not seen, by their exponentials; returns their maximum and the sum
- * of the exponentials. Where nothing is seen stands -inf, which is no maximum and whose exponential adds nothing. */
-static void attend_softmax(float *s, size_t hidden, size_t n, float *max, float *sum)
+/* Replaces scores s[columns][ATTEND_BLOCK] by their exponentials; max and sum are their maxima and the sums of the
+ * exponentials. Where nothing is seen stands -inf, which is no maximum and whose exponential is 0. The maxima of all
+ * columns come first, as exponentials wait for them. */
+static void attend_softmax(float *s, size_t columns, float *max, float *sum)
 {
-	f32x16 most = vf_set1(-INFINITY), acc = vf_zero();
+	for (size_t c = 0; c < columns; c++) {
+		f32x16 most = vf_set1(-INFINITY);
 
-	for (size_t j = 0; j < hidden; j++)
-		s[j] = -INFINITY;
-	for (size_t j = n; j % LANES; j++)
-		s[j] = -INFINITY;
-	for (size_t j = 0; j < n; j += LANES)
-		most = vf_max(vf_load(s + j), most);
-	*max = vf_largest(most);
-	most = vf_set1(*max);
-	for (size_t j = 0; j < n; j += LANES) {
-		f32x16 p = vector_exp_low(vf_sub(vf_load(s + j), most));
-
-		acc = vf_add(acc, p);
-		vf_store(s + j, p);
+		UNROLL
+		for (size_t j = 0; j < ATTEND_BLOCK; j += LANES)
+			most = vf_max(vf_load(s + c * ATTEND_BLOCK + j), most);
+		max[c] = vf_largest(most);
 	}
-	*sum = vf_tree(acc);
+	for (size_t c = 0; c < columns; c++, s += ATTEND_BLOCK) {
+		f32x16 acc = vf_zero(), most = vf_set1(max[c]);
+
+		for (size_t j = 0; j < ATTEND_BLOCK; j += ATTEND_EXPS * LANES) {
+			f32x16 p[ATTEND_EXPS];
+
+			UNROLL
+			for (size_t i = 0; i < ATTEND_EXPS; i++)
+				p[i] = vf_sub(vf_load(s + j + i * LANES), most);
+			vector_exps(p, ATTEND_EXPS, 1);
+			UNROLL
+			for (size_t i = 0; i < ATTEND_EXPS; i++) {
+				acc = vf_add(acc, p[i]);
+				vf_store(s + j + i * LANES, p[i]);
+			}
+		}
+		sum[c] = vf_tree(acc);
+	}
 }
 
 /* ---- sums over V ---- */

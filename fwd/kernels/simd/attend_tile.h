@@ -6,13 +6,17 @@
 #include "attend_sums.h"
 #include "cache.h"
 #include "fwd/kernels/kernels.h"
+#include "lib/base/size.h"
 
 enum {
 	ATTEND_MOST = 256,      /* columns of a tile of rows, unless one row has more */
-	ATTEND_DIRECT = 2 * ATTEND_COLUMNS,     /* up to this many columns read floats in place */
+	ATTEND_DIRECT = 2 * ATTEND_COLUMNS,     /* up to this many columns read K and V in place */
 	CODES_FOURS = KV_SCALED / KV_FOUR,      /* fours of codes in a group, and the int32s that hold them */
-	CODES_GROUP = CODES_FOURS * (1 + ATTEND_I16)
+	CODES_GROUP = CODES_FOURS * (1 + ATTEND_I16),
+	CODES_VECTORS = KV_SCALED / LANES       /* vectors of V's elements in a group */
 };
+
+_Static_assert((int)CODES_COLUMNS >= (int)ATTEND_COLUMNS, "attend_filled() pads for the wider panel");
 
 struct attend_state {   /* the result for each column of one block, or of all blocks so far */
 	float *max, *sum;       /* [columns] */
@@ -32,15 +36,14 @@ struct attend_tile {
 	float *s;               /* [columns of the panels][ATTEND_BLOCK]: scores, then their exponentials */
 	struct attend_state all, part;
 	float *keep, *take;     /* [columns]: the factors of a merge */
-	float *k;               /* a block of K: [ATTEND_BLOCK/16][dim_k][16] */
-	float *v;               /* a block of V: [out_dim/16][ATTEND_BLOCK][16] */
+	float *k;               /* a block of K: [ATTEND_BLOCK/16][dim_k][16]; codes: see codes_copy_k() */
+	float *v;               /* a block of V: [out_dim/16][ATTEND_BLOCK][16]; codes: see codes_copy_v() */
 
 	/* K and V in codes (attend_codes.h): */
 	size_t groups;          /* of a query: kv_scales(dim_k) */
-	int32_t *codes;         /* [columns of the panels][groups][CODES_GROUP]: the queries' */
-	float *code_scale;      /* [columns of the panels][groups] */
+	int32_t *codes;         /* [panels][groups][CODES_FOURS][width][1 + ATTEND_I16]: the queries' */
+	float *code_scale;      /* [panels][groups][width] */
 	int32_t *code_start;    /* likewise: what the sums of products begin with */
-	const char *values;     /* V of this block */
 	float *k_scale;         /* of this block: [ATTEND_BLOCK/16][groups][16] */
 	float *v_scale;         /* [kv_scales of dim_v][ATTEND_BLOCK] */
 };
@@ -98,10 +101,13 @@ static size_t attend_first_beginning(const struct attend_tile *t, size_t first)
 /* Divides this many columns into panels. */
 static void attend_panels(struct attend_tile *t, size_t columns)
 {
+	int coded = kv_coded(t->a->type), direct = columns <= ATTEND_DIRECT && !t->a->v_in_k;
+	size_t widest = coded && !direct ? CODES_COLUMNS : ATTEND_COLUMNS;
+
 	t->columns = columns;
-	t->direct = columns <= ATTEND_DIRECT && t->a->dim_v % LANES == 0 && !t->a->v_in_k;
-	t->panels = (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS;
-	t->width = (columns + t->panels - 1) / t->panels;
+	t->direct = direct && (coded || t->a->dim_v % LANES == 0);
+	t->panels = (columns + widest - 1) / widest;
+	t->width = coded && !direct ? widest : (columns + t->panels - 1) / t->panels;
 }
 
 static size_t attend_out_dim(size_t dim_v)
@@ -115,14 +121,15 @@ static size_t attend_each(size_t columns)
 	return (columns + LANES) / LANES * LANES + LANES;
 }
 
-/* Lays scratch out for tiles of up to `columns` columns, a multiple of ATTEND_COLUMNS; returns the number of floats.
- * With NULL it only counts. */
+/* Lays scratch out for tiles of up to `columns` columns, those of padding included; returns the number of floats. With
+ * NULL it only counts. */
 static size_t attend_layout(struct attend_tile *t, float *scratch, size_t columns, size_t dim_k, size_t dim_v)
 {
 	size_t out_dim = attend_out_dim(dim_v), each = attend_each(columns), used = 0;
 	size_t groups = kv_scales(dim_k), group_numbers = (columns * groups + LANES - 1) / LANES * LANES;
 	struct { float **field; size_t n; } fields[] = {
-		{ &t->k, ATTEND_BLOCK * dim_k }, { &t->v, ATTEND_BLOCK * out_dim }, { &t->s, columns * ATTEND_BLOCK },
+		{ &t->k, ATTEND_BLOCK * groups * KV_SCALED }, { &t->v, ATTEND_BLOCK * out_dim },
+		{ &t->s, columns * ATTEND_BLOCK },
 		{ &t->k_scale, ATTEND_BLOCK * kv_scales(dim_k) }, { &t->v_scale, ATTEND_BLOCK * kv_scales(dim_v) },
 		{ &t->all.o, columns * out_dim }, { &t->part.o, columns * out_dim },
 		{ &t->q, (columns * dim_k + LANES - 1) / LANES * LANES },
@@ -144,10 +151,10 @@ static size_t attend_layout(struct attend_tile *t, float *scratch, size_t column
 	return used;
 }
 
-/* Columns, including those that pad the last panel. */
+/* Columns, including those that pad the last panel, at most. */
 static size_t attend_filled(size_t columns)
 {
-	return (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS * ATTEND_COLUMNS;
+	return columns + CODES_COLUMNS - 1;
 }
 
 /* Columns of the largest tile: at least ATTEND_FEW rows. */
@@ -176,11 +183,12 @@ static void attend_pack(const struct attend_tile *t, size_t h)
 
 /* ---- softmax ---- */
 
-/* From the scores s[ATTEND_BLOCK] of column c to their exponentials. */
-static void attend_weigh(const struct attend_tile *t, size_t c, size_t first, float *s, struct attend_state *part)
+/* The scores s[ATTEND_BLOCK] of column c, capped and biased, and -inf for positions that it does not see. */
+static void attend_prepare(const struct attend_tile *t, size_t c, size_t first, float *s)
 {
 	const struct attend *a = t->a;
-	size_t n = attend_seen(t, c, first), head = t->kv->h * t->group + c % t->group;
+	size_t n = attend_seen(t, c, first), hidden = attend_hidden(t, c, first);
+	size_t head = t->kv->h * t->group + c % t->group;
 
 	if (a->cap > 0)
 		vector_cap(s, a->cap, n);
@@ -188,7 +196,33 @@ static void attend_weigh(const struct attend_tile *t, size_t c, size_t first, fl
 		attend_bias(s, n, a->slope[head], (float)first - (float)attend_position(t, c));
 	if (a->bias)
 		attend_add(s, n, attend_biases(a, head, attend_position(t, c), first));
-	attend_softmax(s, attend_hidden(t, c, first), n, &part->max[c], &part->sum[c]);
+	for (size_t j = 0; j < hidden; j++)
+		s[j] = -INFINITY;
+	for (size_t j = n; j < ATTEND_BLOCK; j++)
+		s[j] = -INFINITY;
+}
+
+/* Whether attend_prepare() does nothing for columns c to `last`: they see the whole block, and scores stay as they
+ * are. */
+static int attend_plain(const struct attend_tile *t, size_t c, size_t last, size_t first)
+{
+	const struct attend *a = t->a;
+
+	return !(a->cap > 0) && !a->slope && !a->bias && attend_seen(t, c, first) == ATTEND_BLOCK
+		&& attend_hidden(t, last, first) == 0;
+}
+
+/* From the scores s[width][ATTEND_BLOCK] of a panel to their exponentials, for its columns from c0 on. Those of columns
+ * outside [begin, end), which do not see the block, are anything. */
+static void attend_weigh(const struct attend_tile *t, size_t c0, size_t width, size_t begin, size_t end, size_t first,
+	float *s, struct attend_state *part)
+{
+	size_t c = size_max(c0, begin), last = size_min(c0 + width, end) - 1;
+
+	if (!attend_plain(t, c, last, first))
+		for (; c <= last; c++)
+			attend_prepare(t, c, first, s + (c - c0) * ATTEND_BLOCK);
+	attend_softmax(s, width, part->max + c0, part->sum + c0);
 }
 
 #endif

@@ -10,25 +10,55 @@
 
 enum { LANES = 16 };
 
-/* exp_of(x) for x <= EXP_HIGH or NaN */
+enum { EXPS_MOST = 8 };
+
+/* x[i] = exp_of(x[i]) for i < count, where none is above EXP_HIGH, or above 0 if `low`; both are constants where this
+ * is expanded. Step by step for all of them, as each step waits for the one before. */
+INLINE void vector_exps(f32x16 *x, size_t count, int low)
+{
+	const float factor[] = { EXP_C4, EXP_C3, EXP_C2, 1, 1 };
+	const f32x16 round = vf_set1(EXP_ROUND);
+	f32x16 n[EXPS_MOST], r[EXPS_MOST], p[EXPS_MOST];
+
+	UNROLL
+	for (size_t i = 0; i < count; i++)
+		n[i] = vf_fma(x[i], vf_set1(EXP_LOG2E), round);
+	UNROLL
+	for (size_t i = 0; i < count; i++)
+		n[i] = vf_sub(n[i], round);
+	UNROLL
+	for (size_t i = 0; i < count; i++)
+		r[i] = vf_fma(n[i], vf_set1(-EXP_LN2_HIGH), x[i]);
+	UNROLL
+	for (size_t i = 0; i < count; i++)
+		r[i] = vf_fma(n[i], vf_set1(-EXP_LN2_LOW), r[i]);
+	UNROLL
+	for (size_t i = 0; i < count; i++)
+		p[i] = vf_fma(vf_set1(EXP_C6), r[i], vf_set1(EXP_C5));
+	UNROLL
+	for (size_t c = 0; c < sizeof factor / sizeof *factor; c++)
+		UNROLL
+		for (size_t i = 0; i < count; i++)
+			p[i] = vf_fma(p[i], r[i], vf_set1(factor[c]));
+	UNROLL
+	for (size_t i = 0; i < count; i++) {    /* p and n are anything where x is below EXP_LOW */
+		p[i] = low ? vf_scale2n_low(p[i], n[i]) : vf_scale2n(p[i], n[i]);
+		x[i] = vf_zero_if_less(x[i], vf_set1(EXP_LOW), p[i]);
+	}
+}
+
+/* exp_of(x) for x <= 0 or NaN */
 static inline f32x16 vector_exp_low(f32x16 x)
 {
-	f32x16 t = vf_max(vf_set1(EXP_LOW), x), one = vf_set1(1), round = vf_set1(EXP_ROUND);
-	f32x16 n = vf_sub(vf_fma(t, vf_set1(EXP_LOG2E), round), round);
-	f32x16 r = vf_fma(n, vf_set1(-EXP_LN2_LOW), vf_fma(n, vf_set1(-EXP_LN2_HIGH), t));
-	f32x16 p = vf_fma(vf_set1(EXP_C6), r, vf_set1(EXP_C5));
-
-	p = vf_fma(p, r, vf_set1(EXP_C4));
-	p = vf_fma(p, r, vf_set1(EXP_C3));
-	p = vf_fma(p, r, vf_set1(EXP_C2));
-	p = vf_fma(p, r, one);
-	p = vf_fma(p, r, one);
-	return vf_zero_if_less(x, vf_set1(EXP_LOW), vf_scale2n(p, n));
+	vector_exps(&x, 1, 1);
+	return x;
 }
 
 static inline f32x16 vector_exp(f32x16 x)
 {
-	return vector_exp_low(vf_min(vf_set1(EXP_HIGH), x));
+	x = vf_min(vf_set1(EXP_HIGH), x);
+	vector_exps(&x, 1, 0);
+	return x;
 }
 
 /* exp_tanh */

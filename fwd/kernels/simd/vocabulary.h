@@ -39,6 +39,8 @@
  *	PEAK_COLUMNS    columns of the loop that measures the peak (peak_loops.h)
  *	ATTEND_RESIDUES, ATTEND_VECTORS         see attend_sums.h
  *	ATTEND_I16      1: va_add_keys() and va_add_values() take int16; 0: bytes
+ *	ATTEND_EXPS     vectors whose exponentials are computed side by side
+ *	CODES_COLUMNS   queries of a panel where many share a block of codes; 16 / CODES_RUNS at most
  *	ATTEND_SIDE     vectors of K or V whose sums, for a panel of queries, lie in registers at once: 1 or 2
  *	KEY_BIAS, VALUE_BIAS    what va_keys() and va_values() add to each code */
 #ifndef VOCABULARY_H
@@ -87,11 +89,15 @@ static inline f32x16 vf_max(f32x16 a, f32x16 b);                /* a > b ? a : b
 static inline f32x16 vf_min(f32x16 a, f32x16 b);                /* a < b ? a : b */
 static inline f32x16 vf_zero_if_less(f32x16 a, f32x16 b, f32x16 x);                     /* a < b ? 0 : x */
 static inline f32x16 vf_select_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y);            /* a < b ? x : y */
-/* v · 2^n for v in [1/2, 2] and integral n in [-126, 128] */
+/* v · 2^n for v in [1/2, 2] and integral n in [-126, 128], anything for other numbers; vf_scale2n_low() for n up to 0
+ * and results that are normal. NaN stays NaN. */
 static inline f32x16 vf_scale2n(f32x16 v, f32x16 n);
+static inline f32x16 vf_scale2n_low(f32x16 v, f32x16 n);
 
 static inline float vf_tree(f32x16 v);          /* the closing tree of a sum: v[i] += v[i + 8], then 4, 2, 1 */
 static inline float vf_largest(f32x16 v);       /* the largest lane; none is NaN */
+/* lane i: the largest lane of v[i], for n <= 16 vectors, a constant; further lanes are anything but NaN */
+static inline f32x16 vf_largest_each(const f32x16 *v, size_t n);
 
 /* ---- sixteen int32 ---- */
 
@@ -116,12 +122,15 @@ static inline i32x16 vi_two_words(const void *p, const void *q);
 static inline i32x16 vi_words(const void *p, const void *q, size_t step);
 static inline i32x16 vi_lanes(i32x16 v);                        /* from the order of blocks into lane order */
 static inline void vi_transpose(i32x16 v[16]);                  /* lane i of v[j] becomes lane j of v[i] */
+/* lane i: the sum of the lanes of v[i], for n <= 16 vectors, a constant; further lanes are anything */
+static inline i32x16 vi_sum_each(const i32x16 *v, size_t n);
 
 static inline f32x16 vi_to_float(i32x16 v);
 /* sixteen pairs of bf16 at p; those below BF16_WEIGHTS_LEAST become zero */
 static inline i32x16 vi_bf16_pairs(const void *p);
 static inline f32x16 vi_as_float(i32x16 v);                     /* the same bits, and back */
 static inline i32x16 vf_as_int(f32x16 v);
+static inline f32x16 vf_abs(f32x16 v) { return vi_as_float(vi_and(vf_as_int(v), vi_set1(0x7fffffff))); }
 
 /* ---- sixty-four bytes: two blocks of 32 codes ---- */
 
@@ -321,9 +330,9 @@ static inline attend_codes va_small(b64 v);             /* codes from 0 to 127, 
  * for keys, four uint8 for values. ATTEND_I16: four int16, those of codes 0 and 2, then of 1 and 3. */
 static inline i32x16 va_add_keys(i32x16 sum, attend_codes k, const int32_t *x);
 static inline i32x16 va_add_values(i32x16 sum, attend_codes v, const int32_t *x);
-/* The low byte of each lane as multipliers: four int32, or eight. is_signed: for va_add_keys(); the next byte of each
- * lane is its sign. */
-static inline void va_weights(int32_t *to, i32x16 v, int is_signed);
+/* The low bytes of 64 lanes as multipliers: 16 int32, or 32. is_signed: for va_add_keys(); the next byte of each lane
+ * is its sign. Returns sums that add up to that of the bytes. */
+static inline i32x16 va_weights(int32_t *to, const i32x16 v[4], int is_signed);
 
 /* ---- a tile of a prompt's product, for panel_kernel.h ---- */
 
