@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/base/cli.h"
+#include "lib/base/cli_rows.h"
 #include "lib/base/guard.h"
 #include "fwd/state/object.h"
 #include "fwd/state/segment.h"
@@ -26,17 +27,6 @@ static const struct command *find_command(const char *name)
 	cli_usage(&c, "\"%s\" is not a command (try --help)", name);
 }
 
-/* Whether a name is among these, which are separated by spaces. */
-static int is_among(const char *names, const char *name)
-{
-	size_t n = strlen(name);
-
-	while (names && (strcspn(names, " ") != n || memcmp(names, name, n)))
-		if ((names = strchr(names, ' ')))
-			names++;
-	return names != NULL;
-}
-
 static void check_names(const struct command *command, char **name, size_t n)
 {
 	size_t tokens = command->counts;
@@ -55,7 +45,7 @@ static void check(const struct command *command, const struct settings *set)
 	const size_t n = (size_t)c.argc - 1, least = set->older || set->keeps ? 0 : command->least;
 
 	for (size_t i = 0; settings_opts[i].name; i++)
-		if (set->given & 1u << i && !is_among(command->options, settings_opts[i].name))
+		if (set->given & 1u << i && !cli_row_is_among(&settings_opts[i], command->options))
 			cli_usage(&c, "%s does not take --%s", command->name, settings_opts[i].name);
 	if (set->older && set->keeps)
 		cli_usage(&c, "--older and --keep exclude each other");

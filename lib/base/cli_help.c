@@ -23,17 +23,6 @@ static struct cli_spelling left_column(const struct opt *o)
 	return sp;
 }
 
-/* Whether -h prints it. */
-static int is_common(const struct cli *c, const struct opt *o)
-{
-	size_t n = o->name ? strlen(o->name) : 0;
-
-	for (const char *s = c->common; s && n && (s = strstr(s, o->name)); s += n)
-		if ((s == c->common || s[-1] == ' ') && (!s[n] || s[n] == ' '))
-			return 1;
-	return !c->common;
-}
-
 /* The columns of s[n], which is UTF-8. */
 static size_t columns(const char *s, size_t n)
 {
@@ -84,7 +73,8 @@ static void print_options(const struct cli *c, int brief)
 	size_t width = 0;
 
 	while ((o = cli_rows_next(c, &first))) {
-		size_t n = cli_row_is_heading(o) || (brief && !is_common(c, o)) ? 0 : strlen(left_column(o).s);
+		int left_out = cli_row_is_heading(o) || (brief && c->common && !cli_row_is_among(o, c->common));
+		size_t n = left_out ? 0 : strlen(left_column(o).s);
 
 		width = n <= LEFT_MOST ? size_max(width, n) : width;
 	}
@@ -93,7 +83,7 @@ static void print_options(const struct cli *c, int brief)
 			heading = brief ? NULL : o;
 			continue;
 		}
-		if (brief && !is_common(c, o))
+		if (brief && c->common && !cli_row_is_among(o, c->common))
 			continue;
 		if (heading)
 			out_print("\n%s:\n", heading->help);

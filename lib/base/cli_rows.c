@@ -25,6 +25,16 @@ const struct opt *cli_rows_next(const struct cli *c, struct cli_walk *walk)
 	return walk->at++;
 }
 
+int cli_row_is_among(const struct opt *o, const char *names)
+{
+	size_t n = o->name ? strlen(o->name) : 0;
+
+	for (const char *s = names; s && n && (s = strstr(s, o->name)); s += n)
+		if ((s == names || s[-1] == ' ') && (!s[n] || s[n] == ' '))
+			return 1;
+	return 0;
+}
+
 struct cli_spelling cli_row_spell(const struct opt *o)
 {
 	struct cli_spelling sp;

@@ -1,4 +1,4 @@
-/* cli_rows: the rows of a program's tables of options, for the parts of cli. */
+/* cli_rows: the rows of a program's tables of options, for the parts of cli and for programs with commands. */
 #ifndef CLI_ROWS_H
 #define CLI_ROWS_H
 
@@ -18,6 +18,9 @@ struct cli_spelling {
 int cli_row_has_letter(const struct opt *o);
 int cli_row_is_heading(const struct opt *o);
 struct cli_spelling cli_row_spell(const struct opt *o);
+
+/* Whether its name is among these, which are separated by spaces; NULL: there are none. */
+int cli_row_is_among(const struct opt *o, const char *names);
 
 /* The next row, or NULL. */
 const struct opt *cli_rows_next(const struct cli *c, struct cli_walk *walk);
