@@ -358,6 +358,8 @@ static void test_format(const struct format *f)
 	for (size_t k = 1; k < 50 && f->block == 1; k += 3) {
 		test_shape(f, k, 35, 1, NARROW, 0);
 		test_shape(f, k, 35, 6, NARROW, 0);
+		test_shape(f, k, 35, 20, NARROW, 0);
+		test_shape(f, k, 35, 41, NARROW, 0);
 	}
 }
 

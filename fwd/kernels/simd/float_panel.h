@@ -195,4 +195,49 @@ static void float_kernel(struct tiling *d, const struct panel *p, size_t c)
 		float_tile(ACTS_STEP, ACTS_NARROW, TILE_VECTORS, d, p, c);
 }
 
+/* ---- rows of sixteen elements, such as those of the second factors of adapters ---- */
+
+INLINE f32x16 short_four(const f32x16 w[4], const float *x, int width)
+{
+	f32x16 p[4];
+
+	UNROLL
+	for (int u = 0; u < 4; u++)
+		p[u] = vf_fma(w[u], vf_set1(x[u * width]), vf_zero());
+	return vf_add(vf_add(p[0], p[1]), vf_add(p[2], p[3]));
+}
+
+/* As float_tile(). Each accumulator has one product, so only the tree is left. The weights of sixteen rows stay in
+ * registers. */
+INLINE void short_tile(int width, struct tiling *d, const struct panel *p, size_t c)
+{
+	const struct acts *acts = d->job->x;
+	size_t computed = size_min(acts->n - c, (size_t)width);
+
+	for (size_t v = 0; v < KERNELS_ROWS && d->r + v < d->job->r1; v += 16) {
+		const float *x = (const float *)acts->data + c * acts->k;
+		f32x16 w[16];
+
+		UNROLL
+		for (int u = 0; u < 16; u++)
+			w[u] = vf_load((const float *)p->data + v + u * (KERNELS_ROWS + FLOAT_GAP));
+		for (size_t at = 0; at < computed; at++, x++) {
+			f32x16 low = vf_add(short_four(w, x, width), short_four(w + 4, x + 4 * width, width));
+			f32x16 high = vf_add(short_four(w + 8, x + 8 * width, width),
+				short_four(w + 12, x + 12 * width, width));
+			f32x16 sum = vf_add(low, high);
+
+			close_tile(d, &sum, (struct tile){ c + at, 1, d->r + v, 1 });
+		}
+	}
+}
+
+static void short_kernel(struct tiling *d, const struct panel *p, size_t c)
+{
+	if (tile_width(c, d->job->x->n) == ACTS_COLUMNS)
+		short_tile(ACTS_COLUMNS, d, p, c);
+	else
+		short_tile(ACTS_NARROW, d, p, c);
+}
+
 #endif

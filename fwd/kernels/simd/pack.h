@@ -384,30 +384,44 @@ static void pack_tile(struct acts *a, const float *x, size_t stride, struct acts
 	}
 }
 
+/* Sixteen elements of `columns` columns, as many as the tile is wide, to place `at` of each residue. */
+INLINE void pack_sixteen(size_t columns, float *const to[16], size_t at, const float *x, size_t stride)
+{
+	i32x16 v[16];
+
+	UNROLL
+	for (size_t i = 0; i < 16; i++)
+		v[i] = i < columns ? vf_as_int(vf_load(x + i * stride)) : vi_zero();
+	vi_transpose(v);
+	UNROLL
+	for (size_t i = 0; i < 16; i++)
+		vi_store_n((int32_t *)to[i] + at * columns, v[i], columns);
+}
+
 static void pack_float_tile(struct acts *a, const float *x, size_t stride, struct acts_part tile)
 {
-	size_t k = a->k, c = tile.c0, columns = tile.c1 - c, width = tile_width(c, a->n), first[16];
-	float *to = (float *)a->data + c * k;
+	size_t k = a->k, c = tile.c0, columns = tile.c1 - c, width = tile_width(c, a->n), first[16], e = tile.e0;
+	float *to[16];
 	i32x16 v[16];
 
 	residue_places(k, first);
-	for (size_t i = 0; i < 16; i++) {
-		first[i] += tile.e0 / 16;
-		v[i] = vi_zero();
-	}
-	for (size_t e = tile.e0; e < tile.e1; e += 16) {
+	for (size_t i = 0; i < 16; i++)
+		to[i] = (float *)a->data + c * k + first[i] * width;
+	for (; e + 16 <= tile.e1 && columns == ACTS_COLUMNS; e += 16)
+		pack_sixteen(ACTS_COLUMNS, to, e / 16, x + e, stride);
+	for (; e + 16 <= tile.e1 && columns == ACTS_NARROW && columns == width; e += 16)
+		pack_sixteen(ACTS_NARROW, to, e / 16, x + e, stride);
+	for (; e < tile.e1; e += 16) {
 		size_t count = size_min(tile.e1 - e, 16);
 
-		for (size_t i = 0; i < columns; i++) {
+		for (size_t i = 0; i < 16; i++) {
 			const float *p = x + i * stride + e;
 
-			v[i] = vf_as_int(count < 16 ? vf_load_n(p, count) : vf_load(p));
+			v[i] = i >= columns ? vi_zero() : vf_as_int(count < 16 ? vf_load_n(p, count) : vf_load(p));
 		}
 		vi_transpose(v);
 		for (size_t i = 0; i < count; i++)
-			vi_store_n((int32_t *)to + first[i]++ * width, v[i], width);
-		for (size_t i = columns; i < 16; i++)
-			v[i] = vi_zero();
+			vi_store_n((int32_t *)to[i] + e / 16 * width, v[i], width);
 	}
 }
 

@@ -21,7 +21,7 @@ static void multiply_floats(const struct product_job *j, panel_filler *fill)
 		.pending = (float *)j->scratch + float_panel_floats(k) };
 
 	residue_places(k, p.first);
-	run_panels(&d, &p, fill, float_kernel, FLOAT_COLUMNS);
+	run_panels(&d, &p, fill, k == 16 ? short_kernel : float_kernel, FLOAT_COLUMNS);
 }
 
 static void multiply_codes(const struct product_job *j)
