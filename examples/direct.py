@@ -29,10 +29,15 @@ def mean(path):
 
 directions = {}
 for towards, away in zip(sys.argv[1::2], sys.argv[2::2]):
-    (layer, a), (other, b) = mean(towards), mean(away)
+    try:
+        (layer, a), (other, b) = mean(towards), mean(away)
+    except OSError as e:
+        sys.exit(f"direct: {e.filename}: {e.strerror}")
     if layer != other or not layer:
         sys.exit(f"direct: {towards} is after layer {layer}, {away} after layer {other}, but both must be after one "
                  "layer, and not after layer 0")
+    if len(a) != len(b):
+        sys.exit(f"direct: rows of {len(a)} values in {towards}, of {len(b)} in {away}")
     directions[layer] = [x - y for x, y in zip(a, b)]
 if not directions or len(sys.argv) % 2 == 0:
     sys.exit(__doc__)
