@@ -97,7 +97,7 @@ FWD = engine fwd_opts own_opts settings supported input input_frames input_card 
 	measure/dump measure/compare measure/report
 TOK = main encode document prompts pair
 CHAT_PROGRAM = chat chat_settings chat_grammar chat_parse
-SAMPLE = main options settings session generation pick canvas pieces after budget constraint grammars trace
+SAMPLE = main options settings session generation pick output canvas pieces after budget constraint grammars trace
 PEEK = peek view view_frames view_tokens top until format_lines format_csv format_text format_bars format_json \
 	format_page
 EMBED = main settings items prefix embeddings scale output pipeline

@@ -119,7 +119,7 @@ static int send_canvas(struct canvas *c, size_t from, int shifted, uint32_t seq,
 }
 
 /* Writes the ids between those written and the next mask. Returns the reason to stop after them, 0 or -1. */
-static int write_filled(const struct session *s, struct generation *g, struct why *w)
+static int write_filled(struct session *s, struct generation *g, struct why *w)
 {
 	struct canvas *c = g->canvas;
 	size_t from = c->filled;
@@ -133,7 +133,7 @@ static int write_filled(const struct session *s, struct generation *g, struct wh
 		return 0;
 	g->next = c->pos + (uint32_t)c->filled;
 	if (sampler_history(g->sampler, c->pos + (uint32_t)from, c->id + from, c->filled - from, w)
-	    || pick_write(g, c->id + from, c->logprob + from * pick_n_logprobs(g), c->filled - from,
+	    || pick_write(s, g, c->id + from, c->logprob + from * pick_n_logprobs(g), c->filled - from,
 		c->pos + (uint32_t)from, w))
 		return -1;
 	return over || c->filled < c->n ? over : end_reason(g);

@@ -6,6 +6,7 @@
 #include "lib/base/grow.h"
 #include "lib/sampler/sampler.h"
 #include "canvas.h"
+#include "output.h"
 #include "pick.h"
 
 /* Copies `from`, for these settings, with a sampler and a constraint that continue those given. */
@@ -129,12 +130,12 @@ static int begin_turn(struct generation *g, uint32_t pos, struct why *w)
 }
 
 /* For --prompt-ids: writes ids[n] of a prompt, from number i of the frame on. */
-static int forward_given(const struct session *s, const struct frame *f, const int32_t *ids, uint32_t n, uint32_t i,
+static int forward_given(struct session *s, const struct frame *f, const int32_t *ids, uint32_t n, uint32_t i,
 	struct why *w)
 {
 	if (!s->line.set.given || f->flags & FRAME_SAMPLED)
 		return 0;
-	return frame_write_ids(1, ids, n, frame_after(f->pos, i), 0, f->seq, w);
+	return output_flush(s, w) || frame_write_ids(1, ids, n, frame_after(f->pos, i), 0, f->seq, w) ? -1 : 0;
 }
 
 /* Guesses are not history yet, so only the first id of such a frame is appended. */
@@ -221,7 +222,7 @@ static int look(struct session *s, struct generation *g, const struct frame *f, 
 {
 	struct sampler_pick p;
 
-	if (reserve(s, g, 1, w))
+	if (output_flush(s, w) || reserve(s, g, 1, w))
 		return -1;
 	for (uint32_t at = 0; at < g->n_guess; at++) {
 		if (pick_read_row(s, f, at, at, w))
@@ -261,7 +262,7 @@ int generation_draw(struct session *s, struct generation *g, const struct frame 
 	}
 	g->n_guess = 0;
 	/* what the rows before a failure gave is valid, and w keeps its reason unless writing fails, too */
-	if ((over >= 0 || n) && pick_write(g, s->id, s->logprob, n, pos, &cause)) {
+	if ((over >= 0 || n) && pick_write(s, g, s->id, s->logprob, n, pos, &cause)) {
 		*w = cause;
 		return -1;
 	}

@@ -13,6 +13,7 @@
 #include "lib/base/guard.h"
 #include "lib/sampler/opts.h"
 #include "options.h"
+#include "output.h"
 #include "session.h"
 
 static struct cli c = { .program = "sample", .synopsis = "[options] < logits > ids", .purpose = "logits to ids",
@@ -35,14 +36,22 @@ static void must_accept(int status)
 /* Draws until the input, or every generation, has ended. */
 static void draw_all(struct session *s)
 {
+	int more = 1, status = 0;
+	struct why unwritten;
 	struct frame f;
-	int more = 0, status;
 
-	while (!session_is_over(s) && (more = frame_next(&s->in, &f, &w)) > 0)
-		if ((status = session_frame(s, &f, &w)) == SESSION_FAILED)
+	while (status >= 0 && !session_is_over(s)) {
+		cli_must(&c, output_before_read(s, &w), &w);
+		if ((more = frame_next(&s->in, &f, &w)) <= 0)
+			break;
+		if ((status = session_frame(s, &f, &w)) == SESSION_FAILED) {
 			cli_warn(&c, "%s", w.text);
-		else
-			must_accept(status);
+			status = 0;
+		}
+	}
+	/* what was drawn before a failure is valid */
+	cli_must(&c, output_flush(s, &unwritten), &unwritten);
+	must_accept(status);
 	cli_must(&c, more < 0, &w);
 	cli_must(&c, session_check_answered(s, &w), &w);
 }

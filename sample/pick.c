@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lib/sampler/sampler.h"
+#include "output.h"
 #include "trace.h"
 
 int pick_read_row(struct session *s, const struct frame *f, uint32_t at, uint32_t read, struct why *w)
@@ -105,12 +106,12 @@ int pick_write_logprobs(const struct generation *g, float (*logprob)[2], uint32_
 	return frame_write(1, &f, logprob, w);
 }
 
-int pick_write(const struct generation *g, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos,
-	struct why *w)
+int pick_write(struct session *s, const struct generation *g, const int32_t *id, float (*logprob)[2], size_t n,
+	uint32_t pos, struct why *w)
 {
 	size_t most = pick_n_logprobs(g);
 
-	if (frame_write_ids(1, id, (uint32_t)n, pos, FRAME_SAMPLED, g->sequence.number, w) < 0)
+	if (output_ids(s, id, n, pos, g->sequence.number, w) || (most && output_flush(s, w)))
 		return -1;
 	for (size_t i = 0; most && i < n; i++)
 		if (pick_write_logprobs(g, logprob + i * most, pos + (uint32_t)i, w))

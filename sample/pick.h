@@ -24,7 +24,7 @@ void pick_store_logprobs(const struct generation *g, const struct sampler_pick *
 int pick_write_logprobs(const struct generation *g, float (*logprob)[2], uint32_t pos, struct why *w);
 
 /* Writes id[n], the first for pos, and logprob[n][pick_n_logprobs()]. 0 or -1. */
-int pick_write(const struct generation *g, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos,
-	struct why *w);
+int pick_write(struct session *s, const struct generation *g, const int32_t *id, float (*logprob)[2], size_t n,
+	uint32_t pos, struct why *w);
 
 #endif

@@ -9,6 +9,7 @@
 #include "lib/sampler/sampler.h"
 #include "canvas.h"
 #include "generation.h"
+#include "output.h"
 #include "trace.h"
 
 int session_open(struct session *s, struct why *w)
@@ -44,6 +45,7 @@ void session_close(struct session *s)
 	budget_close(s->line.budget);
 	sample_options_free(&s->line.set);
 	pieces_close(s->pieces);
+	bytes_free(&s->waiting);
 	free(s->row);
 	free(s->id);
 }
@@ -118,7 +120,7 @@ static int write_end(struct session *s, const struct generation *g, enum frame_r
 {
 	uint32_t seq = g->sequence.number;
 
-	return frame_write_end(1, reason, g->next, seq, w) || end_generation(s, seq, w) ? -1 : 0;
+	return output_flush(s, w) || frame_write_end(1, reason, g->next, seq, w) || end_generation(s, seq, w) ? -1 : 0;
 }
 
 static int take_fork(struct session *s, const struct frame *f, struct why *w)
@@ -258,7 +260,8 @@ static int fail(struct session *s, const struct frame *f, struct why *w)
 	why(w, "sequence %" PRIu32 ": %s", f->seq, cause.text);
 	frame_why(&s->in, w);
 	s->failed++;
-	if (frame_write_end(1, FRAME_END_ERROR, frame_after(f->pos, f->rows), f->seq, &ignored)
+	if (output_flush(s, &ignored)
+	    || frame_write_end(1, FRAME_END_ERROR, frame_after(f->pos, f->rows), f->seq, &ignored)
 	    || end_generation(s, f->seq, &ignored)) {
 		*w = ignored;
 		return -1;
@@ -295,6 +298,8 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 {
 	int status = 0;
 
+	if (f->kind != FRAME_IDS && f->kind != FRAME_LOGITS && output_flush(s, w))
+		return -1;
 	if (f->kind == FRAME_CARD)
 		return take_card(s, f, w);
 	if (!s->line.sampler) {

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "lib/base/bytes.h"
 #include "lib/stream/card.h"
 #include "lib/stream/sequences.h"
 #include "grammars.h"
@@ -23,6 +24,7 @@ struct session {
 	int32_t *id;                    /* [rows] drawn from one frame of logits; in one block with: */
 	float (*logprob)[2];            /* [rows][1 + n_best]: ids and log-probabilities */
 	size_t room;                    /* bytes of both */
+	struct bytes waiting;           /* frames to be written (output.h) */
 	int warned;
 
 	struct sequences sequences;     /* of struct generation */
