@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	{ TIMEOUT, "timeout", "SECONDS", "give up on clients that send or read nothing for so long (default: 60)" },
 	{ 'v', "verbose", NULL, "print the address on stderr, even if that is not a\nterminal" },
 	{ .help = "Engine" },
-	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
+	{ 'm', "model", "MODEL", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
 	{ 'c', "ctx-size", "N", "the context, in tokens" },
 	{ 't', "threads", "N", "threads of fwd" },
 	{ 'j', "jobs", "N", "generate at most N texts at a time (default: 16)" },
