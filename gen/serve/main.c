@@ -133,7 +133,8 @@ int main(int argc, char **argv)
 	if (at && !address_is_valid(at))
 		cli_usage(&c, "--listen: \"%s\" is not [ADDRESS:]PORT or unix:PATH", at);
 	if (c.argc && c.argv[0][0] != '-')
-		cli_usage(&c, "%s: the model is named by -m, and options of the engine follow -- (try --help)", c.argv[0]);
+		cli_usage(&c, "%s: the model is named by -m, and options of the engine follow -- (try --help)",
+			c.argv[0]);
 	choose_engine(&engine, argv0);
 	if (keys)
 		cli_must(&c, keys_read(&v.service.keys, keys, &w), &w);
