@@ -82,13 +82,14 @@ INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const
 
 /* ---- softmax ---- */
 
+static const float lane_numbers[LANES] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+
 /* Subtracts slope · |at + j| from score j. */
 static void attend_bias(float *s, size_t n, float slope, float at)
 {
-	static const float step[LANES] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-
 	for (size_t j = 0; j < n; j += LANES) {
-		f32x16 d = vf_add(vf_load(step), vf_set1(at + (float)j)), distance = vf_min(d, vf_sub(vf_set1(0), d));
+		f32x16 d = vf_add(vf_load(lane_numbers), vf_set1(at + (float)j));
+		f32x16 distance = vf_min(d, vf_sub(vf_set1(0), d));
 
 		vf_store(s + j, vf_fma(vf_set1(slope), distance, vf_load(s + j)));
 	}
@@ -99,6 +100,17 @@ static void attend_add(float *s, size_t n, const float *bias)
 {
 	for (size_t j = 0; j < n; j += LANES)
 		vf_store(s + j, vf_add(vf_load(s + j), vf_load(bias + j)));
+}
+
+/* Score j = -inf outside [hidden, n), by whole vectors, since attend_softmax() loads such. */
+static void attend_hide(float *s, size_t hidden, size_t n)
+{
+	const f32x16 lane = vf_load(lane_numbers), none = vf_set1(-INFINITY);
+
+	for (size_t j = 0; j < hidden; j += LANES)
+		vf_store(s + j, vf_select_less(lane, vf_set1((float)(hidden - j)), none, vf_load(s + j)));
+	for (size_t j = n / LANES * LANES; j < ATTEND_BLOCK; j += LANES)
+		vf_store(s + j, vf_select_less(lane, vf_set1((float)n - (float)j), vf_load(s + j), none));
 }
 
 /* Replaces scores s[columns][ATTEND_BLOCK] by their exponentials; max and sum are their maxima and the sums of the

@@ -187,8 +187,7 @@ static void attend_pack(const struct attend_tile *t, size_t h)
 static void attend_prepare(const struct attend_tile *t, size_t c, size_t first, float *s)
 {
 	const struct attend *a = t->a;
-	size_t n = attend_seen(t, c, first), hidden = attend_hidden(t, c, first);
-	size_t head = t->kv->h * t->group + c % t->group;
+	size_t n = attend_seen(t, c, first), head = t->kv->h * t->group + c % t->group;
 
 	if (a->cap > 0)
 		vector_cap(s, a->cap, n);
@@ -196,10 +195,7 @@ static void attend_prepare(const struct attend_tile *t, size_t c, size_t first, 
 		attend_bias(s, n, a->slope[head], (float)first - (float)attend_position(t, c));
 	if (a->bias)
 		attend_add(s, n, attend_biases(a, head, attend_position(t, c), first));
-	for (size_t j = 0; j < hidden; j++)
-		s[j] = -INFINITY;
-	for (size_t j = n; j < ATTEND_BLOCK; j++)
-		s[j] = -INFINITY;
+	attend_hide(s, attend_hidden(t, c, first), n);
 }
 
 /* Whether attend_prepare() does nothing for columns c to `last`: they see the whole block, and scores stay as they
