@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "gen/conversation/alone.h"
 #include "gen/conversation/conversation.h"
 #include "gen/loop/feed_opts.h"
 #include "gen/loop/replay.h"
-#include "gen/conversation/alone.h"
 #include "gen/requests/requests.h"
 #include "generate.h"
 #include "pipeline.h"

@@ -102,9 +102,7 @@ void sampler_top_p(struct sampler *s, struct candidates *c)
 	/* Candidates below (1 − P)/n add up to less than 1 − P, so none of them is needed; of a whole vocabulary these
 	 * are nearly all. The factor allows for rounding in the sums. */
 	least = (float)(0.999 * (c->sum - target) / (double)c->n);
-	if (s->min_p_follows && is_idle(s, c))
-		candidates_keep(c, c->logit, min_p_limit(s, c));
-	else if (topk_count(c->p, c->n, least) < c->n / 2)
+	if (topk_count(c->p, c->n, least) < c->n / 2)
 		candidates_keep(c, c->p, (struct threshold){ least, SIZE_MAX });
 	candidates_limit(c, topk_threshold(c->logit, c->p, c->n, target));
 }
